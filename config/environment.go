@@ -93,7 +93,7 @@ type HostGroup struct {
 
 	// Weight is Slurm's node weight; lower is used first. Default 1. It
 	// overrides topology, so leave it out where placement matters.
-	Weight int `yaml:"weight,omitempty" json:"weight,omitempty"`
+	Weight *int `yaml:"weight,omitempty" json:"weight,omitempty"`
 }
 
 // Profile is the hardware of one kind of host, said once for every scheduler.
@@ -132,7 +132,7 @@ type GPU struct {
 
 	// FirstDevice is the number of the first device file, /dev/nvidia<N>.
 	// Default 0; a second type on the same host starts after the first.
-	FirstDevice int `yaml:"firstDevice,omitempty" json:"firstDevice,omitempty"`
+	FirstDevice *int `yaml:"firstDevice,omitempty" json:"firstDevice,omitempty"`
 }
 
 // Topology is the fabric as a tree of switches.

@@ -77,7 +77,7 @@ type Partition struct {
 	// MaxNodes bounds the nodes of one job; 0 is no bound.
 	MaxNodes int `yaml:"maxNodes,omitempty" json:"maxNodes,omitempty"`
 	// PriorityTier orders partitions for scheduling and preemption. Default 1.
-	PriorityTier int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty"`
+	PriorityTier *int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty"`
 	// DefMemPerGPU is the memory a job gets for each GPU if it asks for none.
 	DefMemPerGPU Size `yaml:"defMemPerGPU,omitempty" json:"defMemPerGPU,omitempty"`
 	// DefCPUPerGPU is the number of CPUs a job gets for each GPU.
@@ -118,7 +118,7 @@ type Account struct {
 	// Organization shown by sacctmgr. Default: the parent's name.
 	Organization string `yaml:"organization,omitempty" json:"organization,omitempty"`
 	// FairShare is the account's share among its siblings. Default 1.
-	FairShare int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
+	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
 	// QOS that members may use. Default: what the parent has.
 	QOS []string `yaml:"qos,omitempty" json:"qos,omitempty"`
 	// DefaultQOS of jobs that name none; must be one of QOS.
@@ -137,7 +137,7 @@ type Association struct {
 	// with one association has it by default.
 	Default bool `yaml:"default,omitempty" json:"default,omitempty"`
 	// FairShare is the user's share within the account. Default 1.
-	FairShare int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
+	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
 	// QOS that the user may use here. Default: what the account has.
 	QOS []string `yaml:"qos,omitempty" json:"qos,omitempty"`
 	// DefaultQOS of the user's jobs that name none.
@@ -191,15 +191,15 @@ type Priority struct {
 // PriorityWeights are the weights of the multifactor plugin.
 type PriorityWeights struct {
 	// Age rewards waiting. Default 1000.
-	Age int `yaml:"age,omitempty" json:"age,omitempty"`
+	Age *int `yaml:"age,omitempty" json:"age,omitempty"`
 	// FairShare rewards those who used less than their share. Default 10000.
-	FairShare int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
+	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
 	// JobSize rewards large jobs (small ones with FavorSmall). Default 1000.
-	JobSize int `yaml:"jobSize,omitempty" json:"jobSize,omitempty"`
+	JobSize *int `yaml:"jobSize,omitempty" json:"jobSize,omitempty"`
 	// Partition rewards PriorityJobFactor of the partition.
 	Partition int `yaml:"partition,omitempty" json:"partition,omitempty"`
 	// QOS rewards the priority of the QOS. Default 10000.
-	QOS int `yaml:"qos,omitempty" json:"qos,omitempty"`
+	QOS *int `yaml:"qos,omitempty" json:"qos,omitempty"`
 	// TRES rewards what a job asks for, for example {"gres/gpu": 2000}.
 	TRES map[string]int `yaml:"tres,omitempty" json:"tres,omitempty"`
 }
