@@ -1,0 +1,57 @@
+# gpucluster: what is done how. `make help` prints this list.
+
+# The environment to work on: stacks/Pulumi.$(ENV).yaml
+ENV ?= lab-slurm
+# More words for pulumi, for example ARGS="--target urn..."
+ARGS ?=
+# More words for go test, for example GOTEST="-run TestHostlist -v"
+GOTEST ?=
+
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
+export PULUMI_HOME ?= $(CURDIR)/.tools/pulumi
+
+# Every Go module of this repository whose code is ours and has tests.
+MODULES := . tools/pulumi-resource-command
+SHELL_SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' '.ci/run')
+
+.DEFAULT_GOAL := help
+.PHONY: help tools up preview down check fmt test bench clean clean-tools
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\nThe environment is %s; another one: make up ENV=name (a file stacks/Pulumi.name.yaml)\n' '$(ENV)'
+
+tools: ## Find or build the programs that are needed, into .tools (minutes the first time)
+	@tools/install.sh
+
+up: tools ## Build the environment, or bring it to what its file says
+	@tools/stack.sh up $(ENV) $(ARGS)
+
+preview: tools ## Show what `make up` would change; opens no connection to any host
+	@tools/stack.sh preview $(ENV) $(ARGS)
+
+down: tools ## Take the environment down; nothing is left
+	@tools/stack.sh down $(ENV) $(ARGS)
+
+check: ## Run every linter
+	@tools/install.sh --check
+	@tools/check.sh $(MODULES) -- $(SHELL_SCRIPTS)
+
+fmt: ## Format the Go code
+	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
+
+test: tools ## Run every test, the ones on real daemons and in the lab included
+	@set -e; for module in $(MODULES); do \
+		echo "== go test $$module"; \
+		(cd $$module && go test -timeout 60m $(GOTEST) ./...); \
+	done
+
+bench: ## Run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+clean: ## Remove test caches and files that runs left in .tools; the state of environments stays
+	go clean -testcache
+	rm -rf .tools/log.*
+
+clean-tools: ## Remove what `make tools` built or downloaded
+	rm -rf .tools

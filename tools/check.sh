@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Runs every linter over the repository and reports all that is wrong before it fails.
+#
+#   tools/check.sh MODULE... -- SHELL_SCRIPT...
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+PATH=$PWD/.tools/bin:$PATH
+
+modules=()
+while (($# > 0)) && [[ $1 != -- ]]; do
+	modules+=("$1")
+	shift
+done
+shift
+failed=()
+
+# run TITLE COMMAND...: what the command prints is shown only when it fails.
+run() {
+	local title=$1 output
+	shift
+	if output=$("$@" 2>&1); then
+		printf 'check: %-40s ok\n' "$title"
+	else
+		printf 'check: %-40s FAILED\n%s\n' "$title" "$output"
+		failed+=("$title")
+	fi
+}
+
+# ours PATTERN...: the files of this checkout that git does not ignore.
+ours() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
+
+formatted() {
+	local unformatted
+	unformatted=$(ours '*.go' | xargs -0 -r gofmt -l)
+	[[ -z $unformatted ]] || {
+		printf 'not formatted (make fmt):\n%s\n' "$unformatted"
+		return 1
+	}
+}
+
+yaml() { ours '*.yml' '*.yaml' | xargs -0 -r yamllint --strict; }
+
+run gofmt formatted
+for module in "${modules[@]}"; do
+	run "go vet $module" go vet -C "$module" ./...
+	run "staticcheck $module" env -C "$module" staticcheck ./...
+done
+run yamllint yaml
+if [[ -d ansible ]]; then
+	run "ansible-lint (profile production)" ansible-lint --offline ansible
+fi
+run shellcheck shellcheck "$@"
+
+if ((${#failed[@]} > 0)); then
+	printf 'check: failed: %s\n' "${failed[*]}"
+	exit 1
+fi

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Puts the programs that gpucluster drives into .tools/bin of this checkout, pinned, and installs the Debian
+# packages it needs. Safe to run again: what is up to date is not touched, and then it takes about a second.
+#
+#   tools/install.sh           what `make up` needs
+#   tools/install.sh --check   and what `make check` needs
+#
+# Versions are pinned by the go.mod of each folder in tools/. The first run compiles Pulumi (minutes); go.mod, go.sum,
+# the folder's sources and the Go version decide whether a program is built again.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+tools=$root/.tools
+bin=$tools/bin
+export PULUMI_HOME=${PULUMI_HOME:-$tools/pulumi}
+export PATH=$bin:$PATH
+
+# The version of the command plugin that the Go SDK in the root go.mod asks for.
+command_plugin=1.2.1
+# How long the download of the real plugin may take before the stand-in is built instead.
+download_limit=30s
+
+say() { printf 'tools: %s\n' "$*"; }
+die() {
+	printf 'tools: %s\n' "$*" >&2
+	exit 1
+}
+
+# with_progress TITLE COMMAND...: runs the command silently, says every 10 s that it still runs, shows what it wrote when it fails.
+with_progress() {
+	local title=$1 log status=0 start=$SECONDS next=10 pid
+	shift
+	log=$(mktemp "$tools/log.XXXXXX")
+	"$@" >"$log" 2>&1 &
+	pid=$!
+	trap 'kill "$pid" 2>/dev/null || true; rm -f "$log"; exit 130' INT TERM
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.1
+		if ((SECONDS - start >= next)); then
+			say "$title: $((SECONDS - start)) s ..."
+			next=$((next + 10))
+		fi
+	done
+	wait "$pid" || status=$?
+	trap - INT TERM
+	if ((status != 0)); then
+		tail -n 20 "$log" >&2
+	else
+		say "$title: done in $((SECONDS - start)) s"
+	fi
+	rm -f "$log"
+	return "$status"
+}
+
+# digest FOLDER: changes when the folder's sources, its pins or the Go version change.
+digest() {
+	{
+		go env GOVERSION GOOS GOARCH
+		cd "$1" && find . -type f \( -name '*.go' -o -name 'go.*' \) ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
+	} | sha256sum | cut -d' ' -f1
+}
+
+# build NAME PACKAGE ABOUT [LDFLAGS]: compiles PACKAGE of the module tools/NAME to .tools/bin/NAME unless that is up to date.
+build() {
+	local name=$1 package=$2 about=$3 ldflags=${4:-} stamp want
+	stamp=$tools/stamps/$name
+	want=$(digest "$root/tools/$name")
+	if [[ -x $bin/$name && -r $stamp && $(<"$stamp") == "$want" ]]; then
+		return
+	fi
+	say "$name: compiling (about $about on 2 cores the first time)"
+	with_progress "$name" go build -C "$root/tools/$name" -buildvcs=false -ldflags "$ldflags" -o "$bin/$name" "$package" ||
+		die "$name could not be built; the lines above say why. It needs the modules named in tools/$name/go.mod: check GOPROXY and the network"
+	printf '%s\n' "$want" >"$stamp"
+}
+
+# need_packages PACKAGE:PROGRAM...: installs the Debian packages whose program is missing.
+need_packages() {
+	local pair missing=()
+	for pair in "$@"; do
+		command -v "${pair#*:}" >/dev/null || missing+=("${pair%%:*}")
+	done
+	if ((${#missing[@]} == 0)); then
+		return
+	fi
+	local install="apt-get install -y --no-install-recommends ${missing[*]}"
+	if ((EUID != 0)); then
+		die "these packages are missing and only root can install them; type: sudo $install"
+	fi
+	command -v apt-get >/dev/null || die "these programs are missing and this is not a Debian system: install ${missing[*]} by its own means"
+	export DEBIAN_FRONTEND=noninteractive
+	with_progress "package lists" apt-get update || say "package lists could not be renewed; trying with those at hand"
+	# shellcheck disable=SC2086 # a list of words by design
+	with_progress "packages ${missing[*]}" $install || die "packages could not be installed; type: $install"
+}
+
+# command_plugin: the real plugin when it can be downloaded, else our stand-in with the same schema. The outcome is
+# remembered, so that an offline machine waits for the download once.
+command_plugin() {
+	local stamp=$tools/stamps/command-plugin-$command_plugin
+	if [[ -d $PULUMI_HOME/plugins/resource-command-v$command_plugin ]]; then
+		rm -f "$bin/pulumi-resource-command"
+		return
+	fi
+	if [[ ! -r $stamp ]]; then
+		if with_progress "command plugin $command_plugin" timeout "$download_limit" pulumi plugin install resource command "$command_plugin"; then
+			rm -f "$bin/pulumi-resource-command"
+			return
+		fi
+		say "command plugin $command_plugin cannot be downloaded here: the stand-in in tools/pulumi-resource-command takes its place (make clean-tools forgets this)"
+		printf 'stand-in\n' >"$stamp"
+	fi
+	build pulumi-resource-command . "1 min" "-X main.version=$command_plugin"
+}
+
+command -v go >/dev/null || die "go is missing: install Go 1.26 or newer from https://go.dev/dl"
+mkdir -p "$bin" "$tools/stamps"
+
+need_packages docker.io:dockerd docker.io:docker ansible-core:ansible-playbook mmdebstrap:mmdebstrap openssh-client:ssh python3:python3
+
+pulumi_version=$(awk '$1 == "github.com/pulumi/pulumi/pkg/v3" { print $2 }' "$root/tools/pulumi/go.mod")
+build pulumi github.com/pulumi/pulumi/pkg/v3/cmd/pulumi "3 min" "-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=$pulumi_version"
+build pulumi-language-go github.com/pulumi/pulumi/sdk/v3/go/pulumi-language-go "1 min"
+command_plugin
+
+# Go itself knows whether these are up to date (embedded files included), so there is no stamp.
+if [[ -d $root/cmd/gpucluster ]]; then
+	with_progress gpucluster go build -C "$root" -buildvcs=false -o "$bin/gpucluster" ./cmd/gpucluster ||
+		die "the gpucluster program could not be built; the lines above say why"
+fi
+
+if [[ ${1:-} == --check ]]; then
+	need_packages yamllint:yamllint ansible-lint:ansible-lint shellcheck:shellcheck
+	build staticcheck honnef.co/go/tools/cmd/staticcheck "1 min"
+fi
+say "ready: $bin"
