@@ -1,0 +1,156 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// unreachableStatus is how ssh says that it, and not the command, failed.
+const unreachableStatus = 255
+
+// CommandError says that a command did not succeed on a host.
+type CommandError struct {
+	// Host that was asked.
+	Host string
+	// Command as it was given.
+	Command string
+	// ExitStatus of the command; -1 if the host could not be reached or the
+	// command was cut off. A command's own status 255 shows as 254.
+	ExitStatus int
+	// Unreachable reports that the host gave no answer, refused the login or
+	// showed a wrong host key: the command did not run, or its end is unknown.
+	Unreachable bool
+	// Stderr is the end of what the command wrote to standard error.
+	Stderr string
+
+	cause error
+}
+
+// Error names the host, what happened and the last words of the command.
+func (e *CommandError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Host + ": ")
+	switch {
+	case e.Unreachable:
+		b.WriteString("cannot be reached over SSH")
+	case e.ExitStatus < 0:
+		fmt.Fprintf(&b, "command %q was cut off: %v", shortened(e.Command), e.cause)
+	default:
+		fmt.Fprintf(&b, "command %q ended with status %d", shortened(e.Command), e.ExitStatus)
+	}
+	if e.Stderr != "" {
+		b.WriteString(": " + e.Stderr)
+	}
+	return b.String()
+}
+
+// Unwrap returns what cut the command off, if something did.
+func (e *CommandError) Unwrap() error { return e.cause }
+
+// IsUnreachable reports whether err says that a host could not be reached.
+func IsUnreachable(err error) bool {
+	var c *CommandError
+	return errors.As(err, &c) && c.Unreachable
+}
+
+// Run runs a shell command as root on a host and returns its standard output.
+// stdin may be nil. When ctx ends, the local ssh process ends at once and the
+// error wraps the cause; the host may take a moment longer. Any other failure
+// is a [*CommandError].
+func (s *Session) Run(ctx context.Context, host, command string, stdin []byte) (string, error) {
+	t, ok := s.targets[host]
+	if !ok {
+		return "", fmt.Errorf("%s: not a target of this session", host)
+	}
+	cmd := exec.CommandContext(ctx, "ssh", "-F", s.config, "-T", "--", host, wrapped(t, command))
+	var stdout bytes.Buffer
+	stderr := tail{limit: 2048}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
+	// The shared connection outlives the command and could hold the pipes.
+	cmd.WaitDelay = 2 * time.Second
+
+	err := cmd.Run()
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		return stdout.String(), nil
+	}
+	failure := &CommandError{Host: host, Command: command, ExitStatus: -1, Stderr: stderr.String()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		failure.cause = context.Cause(ctx)
+	case errors.As(err, &exit) && exit.ExitCode() == unreachableStatus:
+		failure.Unreachable = true
+	case errors.As(err, &exit) && exit.ExitCode() >= 0:
+		failure.ExitStatus = exit.ExitCode()
+	default:
+		failure.cause = err
+	}
+	return stdout.String(), failure
+}
+
+// Runner runs commands on one host.
+type Runner struct {
+	session *Session
+	host    string
+}
+
+// Runner returns what runs commands on that host.
+func (s *Session) Runner(host string) Runner { return Runner{session: s, host: host} }
+
+// Host is the host that the runner speaks to.
+func (r Runner) Host() string { return r.host }
+
+// Run runs a shell command as root; see [Session.Run].
+func (r Runner) Run(ctx context.Context, command string, stdin []byte) (string, error) {
+	return r.session.Run(ctx, r.host, command, stdin)
+}
+
+// wrapped is the command as the login shell of the target gets it: as root,
+// under sh, with status 255 kept free for ssh itself.
+func wrapped(t Target, command string) string {
+	w := "sh -c 'sh -c \"$1\"; s=$?; test $s -eq 255 && s=254; exit $s' sh " + ShellQuote(command)
+	if t.User != "root" {
+		return "sudo -n -- " + w
+	}
+	return "exec " + w
+}
+
+// ShellQuote makes one word of s for a POSIX shell.
+func ShellQuote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// shortened cuts a command to one readable line.
+func shortened(command string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(command), "\n")
+	if len(line) > 120 {
+		line, more = line[:120], true
+	}
+	if more {
+		line += " …"
+	}
+	return line
+}
+
+// tail keeps the last bytes that were written to it.
+type tail struct {
+	limit int
+	kept  []byte
+}
+
+// Write never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if len(t.kept) > t.limit {
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-t.limit:]...)
+	}
+	return len(p), nil
+}
+
+// String is what was kept, without surrounding blanks.
+func (t *tail) String() string { return strings.TrimSpace(string(t.kept)) }
