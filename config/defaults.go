@@ -37,7 +37,7 @@ func (e *Environment) SetDefaults() {
 		e.Profiles[name] = profile
 	}
 	for i := range e.Hosts {
-		setPointer(&e.Hosts[i].Weight, defaultNodeWeight)
+		set(&e.Hosts[i].Weight, defaultNodeWeight)
 	}
 	if e.Inventory != nil {
 		e.Inventory.setDefaults()
@@ -89,7 +89,7 @@ func (s *Slurm) setDefaults() {
 	set(&s.SlurmGID, defaultSlurmID)
 	for i := range s.Partitions {
 		set(&s.Partitions[i].MaxTime, unlimited)
-		setPointer(&s.Partitions[i].PriorityTier, defaultPriorityTier)
+		set(&s.Partitions[i].PriorityTier, defaultPriorityTier)
 	}
 	for i := range s.Accounts {
 		account := &s.Accounts[i]

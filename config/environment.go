@@ -93,7 +93,7 @@ type HostGroup struct {
 
 	// Weight is Slurm's node weight; lower is used first. Default 1. It
 	// overrides topology, so leave it out where placement matters.
-	Weight *int `yaml:"weight,omitempty" json:"weight,omitempty"`
+	Weight int `yaml:"weight,omitempty" json:"weight,omitempty"`
 }
 
 // Profile is the hardware of one kind of host, said once for every scheduler.

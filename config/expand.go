@@ -59,7 +59,7 @@ func (e *Environment) AllHosts() []Host {
 			seen[name] = true
 			hosts = append(hosts, Host{
 				Name: name, ProfileName: group.Profile, Profile: profile,
-				Roles: group.Roles, Features: features, Weight: valueOr(group.Weight, defaultNodeWeight),
+				Roles: group.Roles, Features: features, Weight: group.Weight,
 				Address: addresses[name], Group: i,
 			})
 		}

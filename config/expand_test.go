@@ -6,7 +6,6 @@ import (
 )
 
 func TestAllHosts(t *testing.T) {
-	three := 3
 	env := &Environment{
 		Profiles: map[string]Profile{
 			"gpu":   {Features: []string{"ib"}, GPUs: []GPU{{Type: "h100", Count: 8}, {Type: "a30", Count: 2}}},
@@ -15,7 +14,7 @@ func TestAllHosts(t *testing.T) {
 		Inventory: &Inventory{Addresses: map[string]string{"gpu[1-2]": "10.0.0.[11-12]", "ctl1": "10.0.0.1"}},
 		Hosts: []HostGroup{
 			{Names: "ctl[2,1]", Profile: "small", Roles: []Role{RoleController, RoleDatabase}},
-			{Names: "gpu[1-2]", Profile: "gpu", Roles: []Role{RoleCompute}, Features: []string{"new"}, Weight: &three},
+			{Names: "gpu[1-2]", Profile: "gpu", Roles: []Role{RoleCompute}, Features: []string{"new"}, Weight: 3},
 		},
 	}
 	hosts := env.AllHosts()

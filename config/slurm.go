@@ -77,7 +77,7 @@ type Partition struct {
 	// MaxNodes bounds the nodes of one job; 0 is no bound.
 	MaxNodes int `yaml:"maxNodes,omitempty" json:"maxNodes,omitempty"`
 	// PriorityTier orders partitions for scheduling and preemption. Default 1.
-	PriorityTier *int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty"`
+	PriorityTier int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty"`
 	// DefMemPerGPU is the memory a job gets for each GPU if it asks for none.
 	DefMemPerGPU Size `yaml:"defMemPerGPU,omitempty" json:"defMemPerGPU,omitempty"`
 	// DefCPUPerGPU is the number of CPUs a job gets for each GPU.
