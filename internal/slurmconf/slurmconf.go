@@ -1,0 +1,129 @@
+package slurmconf
+
+import (
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/topology"
+)
+
+// slurmConfData is what the template of slurm.conf reads: text that is ready
+// to print, empty where a key is left out.
+type slurmConfData struct {
+	Cluster
+	Controllers                             []string
+	SpoolDir, PidFile                       string
+	SlurmdParameters                        string
+	GresTypes, TopologyPlugin               string
+	Proctrack, TaskPlugin, JobAcctGather    string
+	PrologFlags                             string
+	TmpKey, TmpValue                        string
+	Prolog, Epilog                          string
+	MPI                                     string
+	HealthProgram, HealthInterval           string
+	HealthState                             string
+	AccountingType, AccountingHost          string
+	AccountingPort, AccountingEnforce       string
+	AccountingTRES                          string
+	PriorityTRES, PriorityFlags             string
+	PreemptType, PreemptMode, PreemptExempt string
+	NodeLines, NodeSetLines, PartitionLines string
+}
+
+func newSlurmConfData(c Cluster) slurmConfData {
+	d := slurmConfData{
+		Cluster:        c,
+		SpoolDir:       c.spoolDir(),
+		MPI:            c.MPIDefault,
+		PriorityTRES:   weightedTRES(c.Priority.TRES),
+		PriorityFlags:  strings.Join(c.Priority.Flags, ","),
+		NodeLines:      nodeLines(c.Nodes),
+		NodeSetLines:   nodeSetLines(c.NodeSets),
+		PartitionLines: partitionLines(c.Partitions),
+	}
+	for _, ctl := range c.Controllers {
+		host := ctl.Name
+		if ctl.Addr != "" {
+			host += "(" + ctl.Addr + ")"
+		}
+		d.Controllers = append(d.Controllers, host)
+	}
+	if c.severalPerHost() {
+		d.PidFile = "/run/slurmd-%n.pid"
+	}
+	if c.Overrides.TrustDeclared {
+		d.SlurmdParameters = "config_overrides"
+	}
+	if len(gpuTypes(c.Nodes)) > 0 {
+		d.GresTypes = "gpu"
+	}
+	// An empty topology.conf stops slurmctld, and the name of the flat plugin
+	// differs between releases: no line means flat everywhere.
+	if topology.Text(c.Topology) != "" {
+		d.TopologyPlugin = "topology/tree"
+	}
+	d.confinement()
+	d.scripts()
+	d.accounting()
+	d.preemption()
+	return d
+}
+
+func (d *slurmConfData) confinement() {
+	d.Proctrack, d.TaskPlugin = "proctrack/cgroup", "task/affinity,task/cgroup"
+	d.JobAcctGather, d.PrologFlags = "jobacct_gather/cgroup", "Contain"
+	if d.Overrides.NoCgroups {
+		d.Proctrack, d.TaskPlugin = "proctrack/linuxproc", "task/affinity"
+		d.JobAcctGather, d.PrologFlags = "jobacct_gather/linux", "Alloc"
+	}
+	if d.PrivateTmp != nil {
+		d.TmpKey, d.TmpValue = "JobContainerType", "job_container/tmpfs"
+		if d.Version.AtLeast(V2511) {
+			d.TmpKey, d.TmpValue = "NamespaceType", "namespace/tmpfs"
+		}
+	}
+}
+
+func (d *slurmConfData) scripts() {
+	d.Prolog, d.Epilog = "prolog.sh", "epilog.sh"
+	if !d.Version.ConfiglessPushesScripts() {
+		d.Prolog, d.Epilog = d.Paths.ConfigDir+"/prolog.sh", d.Paths.ConfigDir+"/epilog.sh"
+	}
+	if h := d.HealthCheck; h != nil {
+		d.HealthProgram, d.HealthInterval, d.HealthState = h.Program, number(h.Seconds), h.NodeState
+	}
+}
+
+func (d *slurmConfData) accounting() {
+	a := d.Cluster.Accounting
+	if a == nil {
+		return
+	}
+	d.AccountingType = "accounting_storage/slurmdbd"
+	d.AccountingHost, d.AccountingPort = a.Host, number(a.Port)
+	d.AccountingEnforce = strings.Join(a.Enforce, ",")
+	// Limits and billing on GPUs need each as a resource of its own.
+	var tres []string
+	for _, t := range gpuTypes(d.Nodes) {
+		if len(tres) == 0 {
+			tres = append(tres, "gres/gpu")
+		}
+		tres = append(tres, "gres/gpu:"+t)
+	}
+	d.AccountingTRES = mergeTokens(strings.Join(tres, ","), strings.Join(a.TRES, ","))
+}
+
+func (d *slurmConfData) preemption() {
+	p := d.Preemption
+	if p == nil {
+		return
+	}
+	d.PreemptType = "preempt/qos"
+	if p.By == "partition" {
+		d.PreemptType = "preempt/partition_prio"
+	}
+	d.PreemptMode = strings.ToUpper(p.Mode)
+	if d.PreemptMode == "SUSPEND" {
+		d.PreemptMode = "SUSPEND,GANG"
+	}
+	d.PreemptExempt = p.ExemptTime
+}
