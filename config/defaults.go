@@ -25,8 +25,7 @@ const (
 	defaultMariaDBDatabase   = "slurm_acct_db"
 	defaultMariaDBUser       = "slurm"
 
-	rootAccount = "root"
-	unlimited   = "UNLIMITED"
+	unlimited = "UNLIMITED"
 )
 
 // SetDefaults fills what was left out. It changes nothing that was given, and

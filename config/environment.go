@@ -29,7 +29,7 @@ type Environment struct {
 	Name string `yaml:"name" json:"name"`
 
 	// Scheduler selects what is built on the hosts.
-	Scheduler Scheduler `yaml:"scheduler" json:"scheduler"`
+	Scheduler Scheduler `yaml:"scheduler" json:"scheduler" check:"enum=slurm|kubernetes|hybrid"`
 
 	// Lab makes the hosts as containers on this machine. Exactly one of Lab
 	// and Inventory is given.
@@ -85,7 +85,7 @@ type HostGroup struct {
 	Profile string `yaml:"profile" json:"profile"`
 
 	// Roles lists what these hosts do. At least one.
-	Roles []Role `yaml:"roles" json:"roles"`
+	Roles []Role `yaml:"roles" json:"roles" check:"enum=controller|database|login|compute|storage"`
 
 	// Features are Slurm node features (constraints) added to those of the
 	// profile.
@@ -93,27 +93,27 @@ type HostGroup struct {
 
 	// Weight is Slurm's node weight; lower is used first. Default 1. It
 	// overrides topology, so leave it out where placement matters.
-	Weight int `yaml:"weight,omitempty" json:"weight,omitempty"`
+	Weight int `yaml:"weight,omitempty" json:"weight,omitempty" check:"min=1,max=65535"`
 }
 
 // Profile is the hardware of one kind of host, said once for every scheduler.
 type Profile struct {
 	// Sockets is the number of CPU sockets.
-	Sockets int `yaml:"sockets" json:"sockets"`
+	Sockets int `yaml:"sockets" json:"sockets" check:"min=1,max=32"`
 
 	// CoresPerSocket is the number of physical cores in a socket.
-	CoresPerSocket int `yaml:"coresPerSocket" json:"coresPerSocket"`
+	CoresPerSocket int `yaml:"coresPerSocket" json:"coresPerSocket" check:"min=1,max=1024"`
 
 	// ThreadsPerCore is the number of hardware threads a core has. Default 1.
-	ThreadsPerCore int `yaml:"threadsPerCore,omitempty" json:"threadsPerCore,omitempty"`
+	ThreadsPerCore int `yaml:"threadsPerCore,omitempty" json:"threadsPerCore,omitempty" check:"min=1,max=8"`
 
 	// Memory is what the machine is sold with, for example "2TiB".
-	Memory Size `yaml:"memory" json:"memory"`
+	Memory Size `yaml:"memory" json:"memory" check:"min=512"`
 
 	// UsableMemory is what Slurm may hand out. Default: 95 % of Memory, since
 	// firmware and kernel keep a part and a host that reports less than it
 	// declares is drained.
-	UsableMemory Size `yaml:"usableMemory,omitempty" json:"usableMemory,omitempty"`
+	UsableMemory Size `yaml:"usableMemory,omitempty" json:"usableMemory,omitempty" check:"min=256"`
 
 	// GPUs lists the accelerators, one entry a type.
 	GPUs []GPU `yaml:"gpus,omitempty" json:"gpus,omitempty"`
@@ -128,11 +128,11 @@ type GPU struct {
 	Type string `yaml:"type" json:"type"`
 
 	// Count is how many the host has.
-	Count int `yaml:"count" json:"count"`
+	Count int `yaml:"count" json:"count" check:"min=1,max=16"`
 
 	// FirstDevice is the number of the first device file, /dev/nvidia<N>.
 	// Default 0; a second type on the same host starts after the first.
-	FirstDevice *int `yaml:"firstDevice,omitempty" json:"firstDevice,omitempty"`
+	FirstDevice *int `yaml:"firstDevice,omitempty" json:"firstDevice,omitempty" check:"min=0,max=255"`
 }
 
 // Topology is the fabric as a tree of switches.

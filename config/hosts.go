@@ -20,7 +20,7 @@ type Inventory struct {
 	// DNS says whether the hosts' names resolve on the hosts themselves.
 	// With "hosts" the toolkit keeps a block in /etc/hosts on every host; a
 	// change of the host list then touches all hosts. Default "existing".
-	DNS DNS `yaml:"dns,omitempty" json:"dns,omitempty"`
+	DNS DNS `yaml:"dns,omitempty" json:"dns,omitempty" check:"enum=existing|hosts"`
 }
 
 // DNS says who makes host names resolve.
@@ -40,7 +40,7 @@ type SSH struct {
 	// password.
 	User string `yaml:"user,omitempty" json:"user,omitempty"`
 	// Port of the SSH daemon. Default 22.
-	Port int `yaml:"port,omitempty" json:"port,omitempty"`
+	Port int `yaml:"port,omitempty" json:"port,omitempty" check:"min=1,max=65535"`
 	// PrivateKey is the key itself, as a Pulumi secret. Without it the SSH
 	// agent is used.
 	PrivateKey Secret `yaml:"privateKey,omitempty" json:"privateKey,omitempty"`
@@ -59,7 +59,7 @@ type Identity struct {
 	// Source says where accounts come from. Default "managed": the toolkit
 	// creates the users and groups below on every host. "existing" means that
 	// hosts know them already (LDAP, SSSD); ids are then checked, not made.
-	Source IdentitySource `yaml:"source,omitempty" json:"source,omitempty"`
+	Source IdentitySource `yaml:"source,omitempty" json:"source,omitempty" check:"enum=managed|existing"`
 	// Groups with fixed ids.
 	Groups []Group `yaml:"groups,omitempty" json:"groups,omitempty"`
 	// Users with fixed ids.
@@ -80,7 +80,7 @@ type Group struct {
 	// Name of the group.
 	Name string `yaml:"name" json:"name"`
 	// GID is its number, 1000 to 59999.
-	GID int `yaml:"gid" json:"gid"`
+	GID int `yaml:"gid" json:"gid" check:"min=1000,max=59999"`
 }
 
 // User is a person or service that owns jobs and files.
@@ -88,7 +88,7 @@ type User struct {
 	// Name to log in with.
 	Name string `yaml:"name" json:"name"`
 	// UID is the user's number, 1000 to 59999.
-	UID int `yaml:"uid" json:"uid"`
+	UID int `yaml:"uid" json:"uid" check:"min=1000,max=59999"`
 	// Group is the primary group's name.
 	Group string `yaml:"group" json:"group"`
 	// Groups are further groups.
@@ -113,7 +113,7 @@ const (
 // Home is the home directory tree that all hosts share.
 type Home struct {
 	// Kind of file system.
-	Kind HomeKind `yaml:"kind" json:"kind"`
+	Kind HomeKind `yaml:"kind" json:"kind" check:"enum=existing|glusterfs"`
 	// Path where it is mounted on every host. Default "/home".
 	Path string `yaml:"path,omitempty" json:"path,omitempty"`
 	// Brick is the directory on the storage host that holds the data of a

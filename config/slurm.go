@@ -3,7 +3,7 @@ package config
 // Slurm configures a Slurm cluster.
 type Slurm struct {
 	// Version is the release line: "22.05", "24.11" or "26.05".
-	Version string `yaml:"version" json:"version"`
+	Version string `yaml:"version" json:"version" check:"enum=22.05|24.11|26.05"`
 
 	// ClusterName as the accounting database knows it. Default: the
 	// environment's name. It cannot change while the cluster exists.
@@ -47,8 +47,8 @@ type Slurm struct {
 
 	// SlurmUID and SlurmGID are the ids of the slurm user on every host.
 	// Default 64030, Debian's own. They cannot change while the cluster exists.
-	SlurmUID int `yaml:"slurmUid,omitempty" json:"slurmUid,omitempty"`
-	SlurmGID int `yaml:"slurmGid,omitempty" json:"slurmGid,omitempty"`
+	SlurmUID int `yaml:"slurmUid,omitempty" json:"slurmUid,omitempty" check:"min=1,max=65533"`
+	SlurmGID int `yaml:"slurmGid,omitempty" json:"slurmGid,omitempty" check:"min=1,max=65533"`
 
 	// PrivateTmp gives every job its own /tmp through job_container/tmpfs.
 	// Default false.
@@ -75,13 +75,13 @@ type Partition struct {
 	// DefaultTime is given to jobs that ask for no time. Default: MaxTime.
 	DefaultTime string `yaml:"defaultTime,omitempty" json:"defaultTime,omitempty"`
 	// MaxNodes bounds the nodes of one job; 0 is no bound.
-	MaxNodes int `yaml:"maxNodes,omitempty" json:"maxNodes,omitempty"`
+	MaxNodes int `yaml:"maxNodes,omitempty" json:"maxNodes,omitempty" check:"min=0"`
 	// PriorityTier orders partitions for scheduling and preemption. Default 1.
-	PriorityTier int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty"`
+	PriorityTier int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty" check:"min=1,max=65533"`
 	// DefMemPerGPU is the memory a job gets for each GPU if it asks for none.
-	DefMemPerGPU Size `yaml:"defMemPerGPU,omitempty" json:"defMemPerGPU,omitempty"`
+	DefMemPerGPU Size `yaml:"defMemPerGPU,omitempty" json:"defMemPerGPU,omitempty" check:"min=1"`
 	// DefCPUPerGPU is the number of CPUs a job gets for each GPU.
-	DefCPUPerGPU int `yaml:"defCpuPerGPU,omitempty" json:"defCpuPerGPU,omitempty"`
+	DefCPUPerGPU int `yaml:"defCpuPerGPU,omitempty" json:"defCpuPerGPU,omitempty" check:"min=0"`
 	// AllowAccounts restricts the partition to these accounts.
 	AllowAccounts []string `yaml:"allowAccounts,omitempty" json:"allowAccounts,omitempty"`
 	// AllowQOS restricts the partition to these qualities of service.
@@ -100,9 +100,9 @@ type Limits struct {
 	// MaxTRESPerJob bounds each job.
 	MaxTRESPerJob map[string]int64 `yaml:"maxTRESPerJob,omitempty" json:"maxTRESPerJob,omitempty"`
 	// MaxJobs bounds the running jobs; 0 is no bound.
-	MaxJobs int `yaml:"maxJobs,omitempty" json:"maxJobs,omitempty"`
+	MaxJobs int `yaml:"maxJobs,omitempty" json:"maxJobs,omitempty" check:"min=0"`
 	// MaxSubmitJobs bounds running and waiting jobs; 0 is no bound.
-	MaxSubmitJobs int `yaml:"maxSubmitJobs,omitempty" json:"maxSubmitJobs,omitempty"`
+	MaxSubmitJobs int `yaml:"maxSubmitJobs,omitempty" json:"maxSubmitJobs,omitempty" check:"min=0"`
 	// MaxWall bounds a job's time, in Slurm's format.
 	MaxWall string `yaml:"maxWall,omitempty" json:"maxWall,omitempty"`
 }
@@ -118,7 +118,7 @@ type Account struct {
 	// Organization shown by sacctmgr. Default: the parent's name.
 	Organization string `yaml:"organization,omitempty" json:"organization,omitempty"`
 	// FairShare is the account's share among its siblings. Default 1.
-	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
+	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty" check:"min=0,max=2147483646"`
 	// QOS that members may use. Default: what the parent has.
 	QOS []string `yaml:"qos,omitempty" json:"qos,omitempty"`
 	// DefaultQOS of jobs that name none; must be one of QOS.
@@ -137,13 +137,13 @@ type Association struct {
 	// with one association has it by default.
 	Default bool `yaml:"default,omitempty" json:"default,omitempty"`
 	// FairShare is the user's share within the account. Default 1.
-	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
+	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty" check:"min=0,max=2147483646"`
 	// QOS that the user may use here. Default: what the account has.
 	QOS []string `yaml:"qos,omitempty" json:"qos,omitempty"`
 	// DefaultQOS of the user's jobs that name none.
 	DefaultQOS string `yaml:"defaultQos,omitempty" json:"defaultQos,omitempty"`
 	// AdminLevel is "none" (default), "operator" or "admin".
-	AdminLevel string `yaml:"adminLevel,omitempty" json:"adminLevel,omitempty"`
+	AdminLevel string `yaml:"adminLevel,omitempty" json:"adminLevel,omitempty" check:"enum=none|operator|admin"`
 	// Limits of the user in this account.
 	Limits Limits `yaml:"limits,omitempty" json:"limits,omitzero"`
 }
@@ -155,20 +155,20 @@ type QOS struct {
 	// Description shown by sacctmgr. Default: the name.
 	Description string `yaml:"description,omitempty" json:"description,omitempty"`
 	// Priority added to jobs, weighed by Priority.Weights.QOS. Default 0.
-	Priority int `yaml:"priority,omitempty" json:"priority,omitempty"`
+	Priority int `yaml:"priority,omitempty" json:"priority,omitempty" check:"min=0,max=2147483646"`
 	// Preempts names the QOS whose jobs this one may displace.
 	Preempts []string `yaml:"preempts,omitempty" json:"preempts,omitempty"`
 	// PreemptMode overrides the cluster's mode for jobs of this QOS:
 	// "cluster" (default), "requeue", "cancel" or "suspend".
-	PreemptMode string `yaml:"preemptMode,omitempty" json:"preemptMode,omitempty"`
+	PreemptMode string `yaml:"preemptMode,omitempty" json:"preemptMode,omitempty" check:"enum=cluster|requeue|cancel|suspend"`
 	// GraceTime in seconds between the warning and the end of a displaced job.
-	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty"`
+	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0"`
 	// MaxTRESPerUser bounds what one user holds in this QOS.
 	MaxTRESPerUser map[string]int64 `yaml:"maxTRESPerUser,omitempty" json:"maxTRESPerUser,omitempty"`
 	// MaxJobsPerUser bounds one user's running jobs; 0 is no bound.
-	MaxJobsPerUser int `yaml:"maxJobsPerUser,omitempty" json:"maxJobsPerUser,omitempty"`
+	MaxJobsPerUser int `yaml:"maxJobsPerUser,omitempty" json:"maxJobsPerUser,omitempty" check:"min=0"`
 	// UsageFactor scales what a job's time costs. Default 1.
-	UsageFactor *float64 `yaml:"usageFactor,omitempty" json:"usageFactor,omitempty"`
+	UsageFactor *float64 `yaml:"usageFactor,omitempty" json:"usageFactor,omitempty" check:"min=0"`
 	// Flags such as "DenyOnLimit" or "NoReserve".
 	Flags []string `yaml:"flags,omitempty" json:"flags,omitempty"`
 	// Limits of the QOS as a whole and per job.
@@ -191,15 +191,15 @@ type Priority struct {
 // PriorityWeights are the weights of the multifactor plugin.
 type PriorityWeights struct {
 	// Age rewards waiting. Default 1000.
-	Age *int `yaml:"age,omitempty" json:"age,omitempty"`
+	Age *int `yaml:"age,omitempty" json:"age,omitempty" check:"min=0,max=2147483646"`
 	// FairShare rewards those who used less than their share. Default 10000.
-	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty"`
+	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty" check:"min=0,max=2147483646"`
 	// JobSize rewards large jobs (small ones with FavorSmall). Default 1000.
-	JobSize *int `yaml:"jobSize,omitempty" json:"jobSize,omitempty"`
+	JobSize *int `yaml:"jobSize,omitempty" json:"jobSize,omitempty" check:"min=0,max=2147483646"`
 	// Partition rewards PriorityJobFactor of the partition.
-	Partition int `yaml:"partition,omitempty" json:"partition,omitempty"`
+	Partition int `yaml:"partition,omitempty" json:"partition,omitempty" check:"min=0,max=2147483646"`
 	// QOS rewards the priority of the QOS. Default 10000.
-	QOS *int `yaml:"qos,omitempty" json:"qos,omitempty"`
+	QOS *int `yaml:"qos,omitempty" json:"qos,omitempty" check:"min=0,max=2147483646"`
 	// TRES rewards what a job asks for, for example {"gres/gpu": 2000}.
 	TRES map[string]int `yaml:"tres,omitempty" json:"tres,omitempty"`
 }
@@ -207,9 +207,9 @@ type PriorityWeights struct {
 // Preemption says how running jobs may be displaced.
 type Preemption struct {
 	// By is "qos" or "partition".
-	By string `yaml:"by" json:"by"`
+	By string `yaml:"by" json:"by" check:"enum=qos|partition"`
 	// Mode is "requeue", "cancel" or "suspend".
-	Mode string `yaml:"mode" json:"mode"`
+	Mode string `yaml:"mode" json:"mode" check:"enum=requeue|cancel|suspend"`
 	// ExemptTime is how long a job runs undisturbed, in Slurm's format.
 	ExemptTime string `yaml:"exemptTime,omitempty" json:"exemptTime,omitempty"`
 }
@@ -228,7 +228,7 @@ type MariaDB struct {
 	// Host name or address.
 	Host string `yaml:"host" json:"host"`
 	// Port. Default 3306.
-	Port int `yaml:"port,omitempty" json:"port,omitempty"`
+	Port int `yaml:"port,omitempty" json:"port,omitempty" check:"min=1,max=65535"`
 	// Database to use. Default "slurm_acct_db".
 	Database string `yaml:"database,omitempty" json:"database,omitempty"`
 	// User to log in as. Default "slurm".

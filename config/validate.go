@@ -1,10 +1,22 @@
 package config
 
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
+	"github.com/gpucluster/pulumi-gpucluster/internal/suggest"
+)
+
 // Validate reports everything that is wrong with an environment whose defaults
-// are set, warnings included, in the order of the fields.
+// are set, warnings included, in the order of the fields. [Load] has done so
+// already; it is for environments built in Go.
 func (e *Environment) Validate() []Problem {
 	v := &validator{env: e}
-	v.hosts()
+	v.constraints()
+	v.rules()
 	return v.problems
 }
 
@@ -12,14 +24,122 @@ func (e *Environment) Validate() []Problem {
 type validator struct {
 	env      *Environment
 	problems []Problem
+	// given tells whether the file gives a value; nil without a file.
+	given func(path string) bool
+	// broken tells whether the value at a path could not be read whole, so
+	// that what depends on it cannot be judged; nil without a file.
+	broken func(path string) bool
+
+	hosts    map[string]hostUse // by name
+	accounts map[string]bool
+	qos      map[string]bool
+	users    map[string]bool
+	groups   map[string]bool
+	gpuTypes map[string]bool
+}
+
+// hostUse is a host and where the file names it.
+type hostUse struct {
+	Host
+	path string
+}
+
+// rules checks what no single field can tell.
+func (v *validator) rules() {
+	v.collect()
+	v.environment()
+	v.profiles()
+	v.hostGroups()
+	v.roles()
+	v.lab()
+	v.inventory()
+	v.topology()
+	v.identity()
+	v.home()
+	v.slurm()
+	v.names()
 }
 
 func (v *validator) add(kind Kind, path, hint, what string) {
 	v.problems = append(v.problems, Problem{Kind: kind, Path: path, What: what, Hint: hint})
 }
 
-func (v *validator) hosts() {
-	if len(v.env.AllHosts()) == 0 {
-		v.add(KindMissing, "hosts", "list at least one controller and one compute host", "no hosts")
+func (v *validator) addf(kind Kind, path, hint, format string, args ...any) {
+	v.add(kind, path, hint, fmt.Sprintf(format, args...))
+}
+
+func (v *validator) isBroken(path string) bool { return v.broken != nil && v.broken(path) }
+
+// expand reads a hostlist expression and reports what is wrong with it. An
+// expression that names nothing, or a host twice, is a problem too.
+func (v *validator) expand(path, expression string) []string {
+	if expression == "" || v.isBroken(path) {
+		return nil
 	}
+	names, err := hostlist.Expand(expression)
+	if err != nil {
+		v.problems = append(v.problems, hostlistProblem(path, err))
+		return nil
+	}
+	if len(names) == 0 {
+		v.add(KindInvalid, path, "", fmt.Sprintf("%q names nothing", expression))
+	}
+	seen := map[string]bool{}
+	var twice []string
+	for _, name := range names {
+		if seen[name] {
+			twice = append(twice, name)
+		}
+		seen[name] = true
+	}
+	if len(twice) > 0 {
+		v.addf(KindDuplicate, path, "", "names %s twice", hostlist.Compress(twice))
+	}
+	return names
+}
+
+func hostlistProblem(path string, err error) Problem {
+	p := Problem{Kind: KindInvalid, Path: path, What: err.Error()}
+	var e *hostlist.Error
+	if errors.As(err, &e) {
+		p.What, p.Hint, p.Offset = string(e.Kind), e.Hint(), e.Offset
+		if e.Text != "" {
+			p.What += fmt.Sprintf(": %q", e.Text)
+		}
+	}
+	return p
+}
+
+// reference reports a name that is not among the known.
+func (v *validator) reference(path, name, what string, known map[string]bool) {
+	if name == "" || known[name] || v.isBroken(path) {
+		return
+	}
+	v.add(KindReference, path, didYouMean(name, known), fmt.Sprintf("%s %q does not exist", what, name))
+}
+
+// references checks a list of names, and that none is there twice.
+func (v *validator) references(path string, names []string, what string, known map[string]bool) {
+	seen := map[string]bool{}
+	for i, name := range names {
+		item := strictyaml.Item(path, i)
+		if seen[name] {
+			v.addf(KindDuplicate, item, "", "%s %q is listed twice", what, name)
+			continue
+		}
+		seen[name] = true
+		v.reference(item, name, what, known)
+	}
+}
+
+// didYouMean is a hint about names: the nearest one, or all of a few.
+func didYouMean(name string, known map[string]bool) string {
+	names := sortedKeys(known)
+	if meant := suggest.Closest(name, names); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	if len(names) > 0 && len(names) <= 8 {
+		return "there are: " + strings.Join(names, ", ")
+	}
+	return ""
 }

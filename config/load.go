@@ -1,0 +1,145 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"bytes"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
+)
+
+const (
+	namespace      = "gpucluster:"
+	environmentKey = namespace + "environment"
+)
+
+// Load reads a stack file: it decodes strictly, fills defaults and validates.
+// File is only for messages. The report is never nil; the environment is nil
+// when the report has errors.
+func Load(file string, content []byte) (*Environment, *Report) {
+	r := newReport(file, content)
+	document := r.parse(content)
+	if document == nil {
+		return nil, r.sorted()
+	}
+	key, node := r.environmentNode(document)
+	if node == nil {
+		return nil, r.sorted()
+	}
+	env := &Environment{}
+	index, problems := strictyaml.Decode(node, "", env)
+	root := index[""]
+	root.Key = key
+	index[""] = root
+	decoded := r.addDecoded(problems, index)
+
+	v := &validator{env: env, given: index.Has, broken: decoded}
+	v.constraints()
+	env.SetDefaults()
+	v.rules()
+	r.addValidated(v.problems, index)
+	r.sorted()
+	if r.Failed() {
+		return nil, r
+	}
+	return env, r
+}
+
+// raw keeps a part of the file as it is.
+type raw struct{ node *yaml.Node }
+
+func (r *raw) UnmarshalYAML(node *yaml.Node) error { r.node = node; return nil }
+
+// stackFile is Pulumi's own layout of the file.
+type stackFile struct {
+	Config          map[string]raw `yaml:"config"`
+	EncryptionSalt  raw            `yaml:"encryptionsalt,omitempty"`
+	SecretsProvider raw            `yaml:"secretsprovider,omitempty"`
+	EncryptedKey    raw            `yaml:"encryptedkey,omitempty"`
+	Environment     raw            `yaml:"environment,omitempty"`
+}
+
+var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+
+// parse reads the one document of the file; nil when there is none.
+func (r *Report) parse(content []byte) (node *yaml.Node) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.add(Problem{Kind: KindSyntax, Line: 1, Column: 1, What: fmt.Sprint("not YAML: ", p)})
+			node = nil
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	var document, second yaml.Node
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0:
+		r.add(Problem{Kind: KindMissing, Line: 1, Column: 1, What: "the file is empty",
+			Hint: "begin with config:, and under it " + environmentKey + ":"})
+		return nil
+	case err != nil:
+		r.syntax(err)
+		return nil
+	}
+	switch err := decoder.Decode(&second); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		r.syntax(err)
+		return nil
+	default:
+		r.add(Problem{Kind: KindSyntax, Line: max(second.Line, 1), Column: max(second.Column, 1),
+			What: "a second document", Hint: "a stack file is one document: remove the line --- and what follows"})
+		return nil
+	}
+	return document.Content[0]
+}
+
+func (r *Report) syntax(err error) {
+	parts := yamlLine.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
+	line, atoiErr := strconv.Atoi(parts[1])
+	if atoiErr != nil || line < 1 {
+		line = 1
+	}
+	r.add(Problem{Kind: KindSyntax, Line: line, Column: 1, What: "not YAML: " + parts[2],
+		Hint: "look at this line and the one before: indentation is blanks, never tabs; quotes and brackets are closed"})
+}
+
+// environmentNode finds the environment in the stack file, with its key.
+func (r *Report) environmentNode(document *yaml.Node) (key, value *yaml.Node) {
+	var stack stackFile
+	index, problems := strictyaml.Decode(document, "", &stack)
+	for _, p := range problems {
+		r.addDecodedOne(p)
+	}
+	for name, item := range stack.Config {
+		entry := index[strictyaml.Child("config", name)]
+		switch {
+		case name == environmentKey:
+			key, value = entry.Key, item.node
+		case strings.HasPrefix(name, namespace) || !strings.Contains(name, ":"):
+			r.add(Problem{Kind: KindUnknownKey, Line: entry.Key.Line, Column: entry.Key.Column,
+				Path: strictyaml.Child("config", name), What: fmt.Sprintf("unknown key %q", name),
+				Hint: "the only key of this project is " + environmentKey})
+		}
+	}
+	switch {
+	case value == nil && len(problems) == 0:
+		at := document
+		if entry, ok := index["config"]; ok {
+			at = entry.Key
+		}
+		r.add(Problem{Kind: KindMissing, Line: at.Line, Column: at.Column, Path: "config",
+			What: "no " + environmentKey, Hint: "describe the environment under config:, " + environmentKey + ":"})
+	case value != nil && value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "secure":
+		r.add(Problem{Kind: KindType, Line: value.Line, Column: value.Column, What: "the whole environment is a secret",
+			Hint: "write it in clear text; single values in it can be secrets"})
+		return nil, nil
+	}
+	return key, value
+}

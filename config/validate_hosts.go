@@ -1,0 +1,170 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
+)
+
+const (
+	maxClusterName = 40
+	maxLabel       = 63
+)
+
+var (
+	dnsLabel  = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	slurmWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+)
+
+// environment checks the top of the file.
+func (v *validator) environment() {
+	e := v.env
+	if e.Name != "" && (!dnsLabel.MatchString(e.Name) || len(e.Name) > maxClusterName) {
+		v.addf(KindInvalid, "name", fmt.Sprintf("lower-case letters, digits and inner hyphens, at most %d", maxClusterName),
+			"%q cannot name an environment", e.Name)
+	}
+	switch {
+	case e.Lab != nil && e.Inventory != nil:
+		v.add(KindConflict, "inventory", "keep lab for containers on this machine, or inventory for hosts that exist",
+			"both lab and inventory are given")
+	case e.Lab == nil && e.Inventory == nil && !v.isBroken("lab") && !v.isBroken("inventory"):
+		v.add(KindMissing, "", "write lab: {} for containers on this machine, or inventory: for hosts that exist",
+			"neither lab nor inventory is given")
+	}
+	switch e.Scheduler {
+	case SchedulerKubernetes, SchedulerHybrid:
+		v.addf(KindUnavailable, "scheduler", "write slurm", "scheduler %q is not available in this release", e.Scheduler)
+	case SchedulerSlurm:
+		if e.Slurm == nil && !v.isBroken("slurm") {
+			v.add(KindMissing, "slurm", "add a slurm section with version and partitions", "scheduler is slurm, but \"slurm\" is missing")
+		}
+	}
+}
+
+// hostGroups checks names, profiles and that no host is there twice.
+func (v *validator) hostGroups() {
+	first := map[string]string{}
+	used := map[string]bool{}
+	for i, group := range v.env.Hosts {
+		path := strictyaml.Item("hosts", i)
+		names := v.expand(path+".names", group.Names)
+		v.hostNames(path+".names", names)
+		v.repeated(path+".names", names, first)
+		profiles := map[string]bool{}
+		for name := range v.env.Profiles {
+			profiles[name] = true
+		}
+		if !v.isBroken("profiles") || v.env.Profiles != nil {
+			v.reference(path+".profile", group.Profile, "profile", profiles)
+		}
+		used[group.Profile] = true
+		v.featureNames(path+".features", group.Features)
+		for n, role := range group.Roles {
+			if slices.Index(group.Roles, role) < n {
+				v.addf(KindDuplicate, strictyaml.Item(path+".roles", n), "", "role %q is listed twice", role)
+			}
+		}
+	}
+	for _, name := range sortedKeys(v.env.Profiles) {
+		if !used[name] && !v.isBroken("hosts") {
+			v.addf(KindWarning, strictyaml.Child("profiles", name), "", "no host has profile %q", name)
+		}
+	}
+}
+
+// repeated reports hosts that an earlier group names already.
+func (v *validator) repeated(path string, names []string, first map[string]string) {
+	var twice []string
+	where := ""
+	for _, name := range names {
+		if at, ok := first[name]; ok && at != path {
+			if where == "" {
+				where = at
+			}
+			twice = append(twice, name)
+			continue
+		}
+		first[name] = path
+	}
+	if len(twice) > 0 {
+		v.addf(KindDuplicate, path, "list each host once, with all its roles", "%s: already in %s", hostlist.Compress(twice), where)
+	}
+}
+
+// hostNames checks that names are good for DNS, Slurm and the kernel.
+func (v *validator) hostNames(path string, names []string) {
+	var bad []string
+	for _, name := range names {
+		if !dnsLabel.MatchString(name) || len(name) > maxLabel || strings.EqualFold(name, "localhost") {
+			bad = append(bad, name)
+		}
+	}
+	if len(bad) > 0 {
+		v.addf(KindInvalid, path, fmt.Sprintf("lower-case letters, digits and inner hyphens, at most %d, and not localhost", maxLabel),
+			"not a host name: %s", some(bad))
+	}
+}
+
+// some lists the first few of many names.
+func some(names []string) string {
+	const few = 4
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+func (v *validator) featureNames(path string, features []string) {
+	for i, feature := range features {
+		item := strictyaml.Item(path, i)
+		if !slurmWord.MatchString(feature) {
+			v.addf(KindInvalid, item, "letters, digits, \"_\", \".\" and \"-\"", "%q cannot be a feature", feature)
+		} else if slices.Index(features, feature) < i {
+			v.addf(KindDuplicate, item, "", "feature %q is listed twice", feature)
+		}
+	}
+}
+
+// roles checks that the parts of a cluster are all played.
+func (v *validator) roles() {
+	if v.isBroken("hosts") || len(v.env.Hosts) == 0 || v.unreadable() {
+		return
+	}
+	count := map[Role]int{}
+	for _, host := range v.hosts {
+		for _, role := range host.Roles {
+			count[role]++
+		}
+	}
+	if count[RoleController] == 0 {
+		v.add(KindMissing, "hosts", "give a host roles: [controller]", "no host has the role controller")
+	}
+	if count[RoleCompute] == 0 {
+		v.add(KindMissing, "hosts", "give hosts roles: [compute]", "no host has the role compute")
+	}
+	if count[RoleDatabase] > 1 {
+		v.addf(KindConflict, "hosts", "keep it on one host", "%d hosts have the role database", count[RoleDatabase])
+	}
+	if count[RoleStorage] > 1 {
+		v.addf(KindConflict, "hosts", "keep it on one host", "%d hosts have the role storage", count[RoleStorage])
+	}
+	gluster := v.env.Home != nil && v.env.Home.Kind == HomeGlusterFS
+	switch {
+	case gluster && count[RoleStorage] == 0:
+		v.add(KindMissing, "home.kind", "give one host the role storage", "glusterfs needs a storage host")
+	case !gluster && count[RoleStorage] > 0 && !v.isBroken("home"):
+		v.add(KindWarning, "hosts", "", "the role storage does nothing without home.kind: glusterfs")
+	}
+}
+
+// unreadable tells whether some group's hosts are not known.
+func (v *validator) unreadable() bool {
+	return slices.ContainsFunc(v.env.Hosts, func(g HostGroup) bool {
+		_, err := hostlist.Expand(g.Names)
+		return err != nil
+	})
+}

@@ -1,0 +1,222 @@
+package config
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
+)
+
+func (v *validator) lab() {
+	if v.env.Lab == nil || v.env.Lab.Subnet == "" {
+		return
+	}
+	subnet := v.env.Lab.Subnet
+	prefix, err := netip.ParsePrefix(subnet)
+	switch {
+	case err != nil || !prefix.Addr().Is4():
+		v.addf(KindInvalid, "lab.subnet", "write it as 10.213.7.0/24", "%q is not an IPv4 network", subnet)
+	case prefix.Masked() != prefix:
+		v.addf(KindInvalid, "lab.subnet", fmt.Sprintf("write %s", prefix.Masked()), "%s has bits behind its length", subnet)
+	case !prefix.Addr().IsPrivate():
+		v.add(KindInvalid, "lab.subnet", "take one within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", subnet+" is not a private network")
+	default:
+		// The network's own address, its broadcast, gateway and resolver.
+		if room := 1<<(32-prefix.Bits()) - 4; room < len(v.hosts) {
+			v.addf(KindInvalid, "lab.subnet", "write a shorter prefix", "%s has room for %d hosts, the environment has %d", subnet, max(room, 0), len(v.hosts))
+		}
+	}
+}
+
+func (v *validator) inventory() {
+	inventory := v.env.Inventory
+	if inventory == nil {
+		return
+	}
+	v.addresses(inventory.Addresses)
+	v.ssh(inventory)
+}
+
+func (v *validator) addresses(entries map[string]string) {
+	named := map[string]string{}  // host to the entry that names it
+	holder := map[string]string{} // address to the host that has it
+	for _, expression := range sortedKeys(entries) {
+		at := strictyaml.Child("inventory.addresses", expression)
+		names, addresses := v.expand(at, expression), v.addressList(at, entries[expression])
+		if names == nil || addresses == nil {
+			continue
+		}
+		if len(names) != len(addresses) {
+			v.addf(KindInvalid, at, "", "%d names, but %d addresses", len(names), len(addresses))
+			continue
+		}
+		var unknown []string
+		for i, name := range names {
+			if _, ok := v.hosts[name]; !ok {
+				unknown = append(unknown, name)
+			}
+			if _, ok := named[name]; ok {
+				v.addf(KindDuplicate, at, "", "host %q has another address already", name)
+			} else if other, ok := holder[addresses[i]]; ok {
+				v.addf(KindDuplicate, at, "", "address %s is that of both %s and %s", addresses[i], other, name)
+			}
+			named[name], holder[addresses[i]] = expression, name
+		}
+		if len(unknown) > 0 && !v.isBroken("hosts") && !v.unreadable() {
+			v.addf(KindReference, at, "", "not among the hosts: %s", hostlist.Compress(unknown))
+		}
+	}
+}
+
+// addressList reads the addresses that belong to an entry's names.
+func (v *validator) addressList(at, expression string) []string {
+	if expression == "" || v.isBroken(at) {
+		return nil
+	}
+	addresses, err := hostlist.Expand(expression)
+	if err != nil {
+		v.problems = append(v.problems, hostlistProblem(at, err))
+		return nil
+	}
+	for _, address := range addresses {
+		if looksNumeric(address) {
+			if _, err := netip.ParseAddr(address); err != nil {
+				v.addf(KindInvalid, at, "", "%q is not an IPv4 address", address)
+				return nil
+			}
+		}
+	}
+	return addresses
+}
+
+func looksNumeric(address string) bool { return strings.Trim(address, "0123456789.") == "" }
+
+var (
+	bastionForm = regexp.MustCompile(`^([a-z_][a-z0-9_.-]*@)?[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
+	userName    = regexp.MustCompile(`^[a-z_][a-z0-9_-]*$`)
+)
+
+func (v *validator) ssh(inventory *Inventory) {
+	s := inventory.SSH
+	if s.User != "" && !userName.MatchString(s.User) {
+		v.addf(KindInvalid, "inventory.ssh.user", "", "%q is not a user name", s.User)
+	}
+	if s.Bastion != "" && !bastionForm.MatchString(s.Bastion) {
+		v.addf(KindInvalid, "inventory.ssh.bastion", "write it as user@host:port; user and port may be left out",
+			"%q is not a place to jump through", s.Bastion)
+	}
+	if s.PrivateKey.Value != "" {
+		if _, err := ssh.ParseRawPrivateKey([]byte(s.PrivateKey.Value)); err != nil {
+			v.add(KindInvalid, "inventory.ssh.privateKey", "it must be a whole private key file, without passphrase", "not a private SSH key")
+		}
+	}
+	patterns, sure := v.hostKeys(s.HostKeys)
+	if s.TrustOnFirstUse || !sure || v.isBroken("inventory") {
+		return
+	}
+	var open []string
+	for _, host := range v.env.AllHosts() {
+		if !anyMatches(patterns, host.Name) && (host.Address == "" || !anyMatches(patterns, host.Address)) {
+			open = append(open, host.Name)
+		}
+	}
+	if len(open) > 0 {
+		v.addf(KindMissing, "inventory.ssh.hostKeys", "add lines of ssh-keyscan that you have compared, or set trustOnFirstUse: true",
+			"no host key for %s: connections would be refused", hostlist.Compress(open))
+	}
+}
+
+// hostKeys checks known_hosts lines and returns the host patterns in them.
+// Sure is false when they may match more than can be told from their text.
+func (v *validator) hostKeys(lines []string) (patterns []string, sure bool) {
+	sure = true
+	for i, line := range lines {
+		at := strictyaml.Item("inventory.ssh.hostKeys", i)
+		marker, hosts, _, _, rest, err := ssh.ParseKnownHosts([]byte(line))
+		switch {
+		case err != nil:
+			v.add(KindInvalid, at, "write: host-or-address key-type base64-key", "not a known_hosts line")
+			sure = false
+		case len(bytes.TrimSpace(rest)) > 0:
+			v.add(KindInvalid, at, "one line an item", "more than one known_hosts line")
+		case marker == "revoked":
+		default:
+			patterns = append(patterns, hosts...)
+		}
+		if slices.ContainsFunc(hosts, func(h string) bool { return strings.HasPrefix(h, "|") }) {
+			sure = false
+		}
+	}
+	return patterns, sure
+}
+
+// anyMatches tells whether a known_hosts pattern stands for the host.
+func anyMatches(patterns []string, host string) bool {
+	matched := false
+	for _, pattern := range patterns {
+		pattern, negated := strings.CutPrefix(pattern, "!")
+		if name, _, ok := strings.Cut(strings.TrimPrefix(pattern, "["), "]:"); ok {
+			pattern = name
+		}
+		if ok, _ := path.Match(pattern, host); ok {
+			if negated {
+				return false
+			}
+			matched = true
+		}
+	}
+	return matched
+}
+
+func (v *validator) home() {
+	home := v.env.Home
+	if home == nil {
+		return
+	}
+	v.directory("home.path", home.Path)
+	v.directory("home.brick", home.Brick)
+	if home.Kind == HomeExisting && home.Brick != "" {
+		v.add(KindConflict, "home.brick", "remove it, or write kind: glusterfs", "a brick belongs to glusterfs only")
+	}
+	if home.Brick != "" && within(home.Brick, home.Path) {
+		v.add(KindConflict, "home.brick", "keep it outside home.path", "the data would lie inside the mount it serves")
+	}
+	if v.env.Lab != nil && home.Kind == HomeExisting {
+		v.add(KindConflict, "home.kind", "write glusterfs", "the hosts of a lab have no existing mount")
+	}
+}
+
+// directory checks an absolute, clean path that is no system directory.
+func (v *validator) directory(at, dir string) {
+	switch {
+	case dir == "":
+	case !strings.HasPrefix(dir, "/") || path.Clean(dir) != dir || strings.ContainsAny(dir, " \t\n#\"'\\"):
+		v.addf(KindInvalid, at, "write an absolute path without blanks, quotes and trailing slash", "%q is not a directory's path", dir)
+	case slices.Contains([]string{"/", "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/root", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var"}, dir):
+		v.addf(KindInvalid, at, "", "%s belongs to the system", dir)
+	}
+}
+
+func within(inner, outer string) bool {
+	return outer != "" && (inner == outer || strings.HasPrefix(inner, strings.TrimSuffix(outer, "/")+"/"))
+}
+
+// mungeKey checks the clear text, where it is known.
+func (v *validator) mungeKey(key Secret) {
+	if key.Value == "" {
+		return
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(key.Value))
+	if err != nil || len(data) < 32 || len(data) > 1024 {
+		v.add(KindInvalid, "slurm.mungeKey", "base64 -w0 /etc/munge/munge.key", "not the base64 of 32 to 1024 bytes")
+	}
+}

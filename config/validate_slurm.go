@@ -1,0 +1,221 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
+)
+
+var clusterName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+func (v *validator) slurm() {
+	s := v.env.Slurm
+	if s == nil {
+		return
+	}
+	v.clusterName(s)
+	v.stateSaveLocation(s)
+	if deadline, err := time.ParseDuration(s.DrainDeadline); s.DrainDeadline != "" && (err != nil || deadline < 0) {
+		v.addf(KindInvalid, "slurm.drainDeadline", "write it as 30m or 2h", "%q is not a duration", s.DrainDeadline)
+	}
+	v.slurmIDs(s)
+	v.database(s)
+	v.mungeKey(s.MungeKey)
+	v.partitions(s)
+	v.qualities(s)
+	v.accountTree(s)
+	v.associations(s)
+	v.priority(s)
+	v.preemption(s)
+	v.rendered()
+}
+
+func (v *validator) clusterName(s *Slurm) {
+	name, path := s.ClusterName, "slurm.clusterName"
+	if name == "" || v.isBroken(path) || name == v.env.Name && (v.given == nil || !v.given(path)) {
+		return
+	}
+	if !clusterName.MatchString(name) || len(name) > maxClusterName {
+		v.addf(KindInvalid, path, fmt.Sprintf("lower-case letters, digits, \"_\" and \"-\", at most %d", maxClusterName),
+			"%q cannot name a cluster", name)
+	}
+}
+
+// stateSaveLocation checks where slurmctld keeps its state: controllers that
+// take over from each other must see the same.
+func (v *validator) stateSaveLocation(s *Slurm) {
+	path := "slurm.stateSaveLocation"
+	v.directory(path, s.StateSaveLocation)
+	controllers := len(v.env.HostsWithRole(RoleController))
+	if controllers < 2 || v.isBroken(path) {
+		return
+	}
+	switch {
+	case s.StateSaveLocation == "":
+		v.addf(KindMissing, path, "give a directory on storage that all controllers share",
+			"%d controllers, but no shared stateSaveLocation", controllers)
+	case v.env.Lab != nil && (v.env.Home == nil || !within(s.StateSaveLocation, v.env.Home.Path)):
+		v.addf(KindConflict, path, "in the lab, choose a directory within a shared home",
+			"%d controllers, but %s is not shared by them", controllers, s.StateSaveLocation)
+	}
+}
+
+// slurmIDs checks that the slurm user's ids are nobody else's.
+func (v *validator) slurmIDs(s *Slurm) {
+	if v.env.Identity == nil {
+		return
+	}
+	for _, user := range v.env.Identity.Users {
+		if user.UID == s.SlurmUID {
+			v.addf(KindCollision, "slurm.slurmUid", "", "uid %d is that of user %s", s.SlurmUID, user.Name)
+		}
+	}
+	for _, group := range v.env.Identity.Groups {
+		if group.GID == s.SlurmGID {
+			v.addf(KindCollision, "slurm.slurmGid", "", "gid %d is that of group %s", s.SlurmGID, group.Name)
+		}
+	}
+}
+
+var hostPort = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$`)
+
+// database checks that accounting has exactly one home, if anything needs one.
+func (v *validator) database(s *Slurm) {
+	hosts := len(v.env.HostsWithRole(RoleDatabase))
+	external := s.Database != nil && s.Database.Slurmdbd != ""
+	if s.Database != nil {
+		if external && s.Database.MariaDB != nil {
+			v.add(KindConflict, "slurm.database.mariadb", "keep one of them", "the site's slurmdbd has its own database")
+		}
+		if external && !hostPort.MatchString(s.Database.Slurmdbd) {
+			v.addf(KindInvalid, "slurm.database.slurmdbd", "write it as host or host:port", "%q is not an address", s.Database.Slurmdbd)
+		}
+		if m := s.Database.MariaDB; m != nil && m.Host != "" && !hostPort.MatchString(m.Host+":1") {
+			v.addf(KindInvalid, "slurm.database.mariadb.host", "", "%q is not a host name or address", m.Host)
+		}
+	}
+	if v.isBroken("hosts") || v.unreadable() {
+		return
+	}
+	needs := ""
+	switch {
+	case len(s.Accounts) > 0:
+		needs = "accounts"
+	case len(s.Associations) > 0:
+		needs = "associations"
+	case len(s.QOS) > 0:
+		needs = "qos"
+	}
+	switch {
+	case external && hosts > 0:
+		v.add(KindConflict, "slurm.database.slurmdbd", "remove the role database, or this key", "a host has the role database too")
+	case !external && hosts == 0 && s.Database != nil && s.Database.MariaDB != nil:
+		v.add(KindMissing, "slurm.database.mariadb", "give one host the role database: slurmdbd runs there", "no host runs slurmdbd")
+	case !external && hosts == 0 && needs != "":
+		v.addf(KindMissing, "slurm."+needs, "give one host the role database, or name the site's slurmdbd in slurm.database.slurmdbd",
+			"%s need a database, and no host has the role database", needs)
+	}
+}
+
+func (v *validator) partitions(s *Slurm) {
+	compute := map[string]bool{}
+	for _, name := range v.computeHosts() {
+		compute[name] = true
+	}
+	seen := map[string]bool{}
+	covered := map[string]bool{}
+	byDefault := ""
+	for i, p := range s.Partitions {
+		path := strictyaml.Item("slurm.partitions", i)
+		v.partitionName(path+".name", p.Name, seen)
+		names := v.expand(path+".hosts", p.Hosts)
+		for _, name := range names {
+			covered[name] = true
+		}
+		v.members(path+".hosts", names, compute)
+		if p.Default {
+			if byDefault != "" {
+				v.addf(KindConflict, path+".default", "keep one", "partition %q is the default already", byDefault)
+			}
+			byDefault = p.Name
+		}
+		v.partitionTimes(path, p)
+		v.references(path+".allowAccounts", p.AllowAccounts, "account", v.accounts)
+		v.references(path+".allowQos", p.AllowQOS, "qos", v.qos)
+		v.reference(path+".qos", p.QOS, "qos", v.qos)
+		if p.MaxNodes > len(names) && len(names) > 0 {
+			v.addf(KindWarning, path+".maxNodes", "", "the partition has only %d hosts", len(names))
+		}
+	}
+	if v.isBroken("hosts") || v.isBroken("slurm.partitions") || v.unreadable() || len(s.Partitions) == 0 {
+		return
+	}
+	var outside []string
+	for _, name := range v.computeHosts() {
+		if !covered[name] {
+			outside = append(outside, name)
+		}
+	}
+	if len(outside) > 0 {
+		v.addf(KindWarning, "slurm.partitions", "", "compute hosts in no partition: %s", hostlist.Compress(outside))
+	}
+	if byDefault == "" {
+		v.add(KindWarning, "slurm.partitions", "set default: true on one", "no default partition: jobs that name none are refused")
+	}
+}
+
+func (v *validator) partitionName(path, name string, seen map[string]bool) {
+	switch {
+	case name == "" || v.isBroken(path):
+		return
+	case !slurmWord.MatchString(name):
+		v.addf(KindInvalid, path, "letters, digits, \"_\", \".\" and \"-\"", "%q cannot name a partition", name)
+	case slices.Contains(reservedNames, strings.ToLower(name)):
+		v.addf(KindCollision, path, "choose another name", "%q is reserved by Slurm", name)
+	case seen[name]:
+		v.addf(KindDuplicate, path, "", "partition %q is listed twice", name)
+	}
+	seen[name] = true
+}
+
+// members checks that a partition's hosts exist and run jobs.
+func (v *validator) members(path string, names []string, compute map[string]bool) {
+	if v.isBroken("hosts") || v.unreadable() {
+		return
+	}
+	var unknown, idle []string
+	for _, name := range names {
+		if _, ok := v.hosts[name]; !ok {
+			unknown = append(unknown, name)
+		} else if !compute[name] {
+			idle = append(idle, name)
+		}
+	}
+	if len(unknown) > 0 {
+		known := map[string]bool{}
+		for name := range compute {
+			known[name] = true
+		}
+		hint := didYouMean(unknown[0], known)
+		if len(compute) > 0 {
+			hint = "compute hosts: " + hostlist.Compress(v.computeHosts())
+		}
+		v.addf(KindReference, path, hint, "not among the hosts: %s", hostlist.Compress(unknown))
+	}
+	if len(idle) > 0 {
+		v.addf(KindReference, path, "add the role, or take them out", "without the role compute: %s", hostlist.Compress(idle))
+	}
+}
+
+func (v *validator) partitionTimes(path string, p Partition) {
+	longest, ok := v.slurmTime(path+".maxTime", p.MaxTime)
+	usual, both := v.slurmTime(path+".defaultTime", p.DefaultTime)
+	if ok && both && usual > longest {
+		v.addf(KindConflict, path+".defaultTime", "", "%s is longer than maxTime, %s", p.DefaultTime, p.MaxTime)
+	}
+}
