@@ -3,7 +3,7 @@
 // activates a new file set without losing a job.
 //
 // The usual path is [Activate] when the file set changes, then, for each host
-// that joins, [ValidationJob] inside its closure and [ReleaseClosure]. Hosts
+// that joins, [Client.Validate] inside its closure and [Client.Open]. Hosts
 // that leave are drained by Activate itself, before the controller forgets
 // them: on a reload slurmctld aborts the jobs of a node that vanished or
 // changed its shape.

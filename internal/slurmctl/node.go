@@ -122,18 +122,19 @@ func parseReason(text string) (reason, user string) {
 	return strings.TrimSpace(text), ""
 }
 
-// Nodes asks for all nodes, by name in Slurm's order.
-func Nodes(ctx context.Context, r Runner) ([]Node, error) {
-	out, err := output(ctx, r, "scontrol", "-a", "-d", "-o", "show", "node")
+// Nodes asks for all nodes, in Slurm's order.
+func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
+	out, err := c.output(ctx, "scontrol", "-a", "-d", "-o", "show", "node")
 	if err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
 	return ParseNodes(out)
 }
 
-// nodesByName asks for all nodes and keys them by name.
-func nodesByName(ctx context.Context, r Runner) (map[string]Node, error) {
-	all, err := Nodes(ctx, r)
+// NodesNamed asks for the named nodes and returns them in the order given. The
+// error is an [*UnknownNodes] when slurmctld does not know some of them.
+func (c *Client) NodesNamed(ctx context.Context, names []string) ([]Node, error) {
+	all, err := c.Nodes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func nodesByName(ctx context.Context, r Runner) (map[string]Node, error) {
 	for _, n := range all {
 		byName[n.Name] = n
 	}
-	return byName, nil
+	return pick(byName, names)
 }
 
 // UnknownNodes are names that slurmctld does not know.

@@ -102,21 +102,3 @@ func firstLine(s string) string {
 	}
 	return line
 }
-
-// output runs a command made of args and returns its standard output.
-func output(ctx context.Context, r Runner, args ...string) (string, error) {
-	out, err := r.Run(ctx, Words(args...), nil)
-	return string(out), err
-}
-
-// pause waits d, or less when ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
