@@ -76,6 +76,9 @@ const (
 	RoleStorage Role = "storage"
 )
 
+// Roles are all roles, in the order in which hosts are made ready.
+var Roles = []Role{RoleController, RoleDatabase, RoleStorage, RoleLogin, RoleCompute}
+
 // HostGroup is a set of hosts with one profile and the same roles.
 type HostGroup struct {
 	// Names is a hostlist expression such as "gpu[001-064]".

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,8 +32,11 @@ func (v *validator) rendered() {
 	}
 }
 
+var quotedStep = regexp.MustCompile(`\."([^"]*)"`)
+
 // rendererPath puts a path of the renderer's model in terms of the file.
 func rendererPath(path string) string {
+	path = quotedStep.ReplaceAllString(path, `["$1"]`)
 	switch {
 	case strings.HasPrefix(path, "nodes"), strings.HasPrefix(path, "controllers"):
 		return "hosts"
