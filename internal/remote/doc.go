@@ -8,7 +8,7 @@
 // removes the directory.
 //
 // Host keys are always verified. A key that was never seen is accepted only
-// where [Config.TrustOnFirstUse] says so, and is then remembered.
+// where [Target.TrustOnFirstUse] says so, and is then remembered.
 //
 // Secrets belong into the standard input of a command, never into the command:
 // the command is visible in the host's process list.

@@ -93,23 +93,6 @@ func (s *Session) Run(ctx context.Context, host, command string, stdin []byte) (
 	return stdout.String(), failure
 }
 
-// Runner runs commands on one host.
-type Runner struct {
-	session *Session
-	host    string
-}
-
-// Runner returns what runs commands on that host.
-func (s *Session) Runner(host string) Runner { return Runner{session: s, host: host} }
-
-// Host is the host that the runner speaks to.
-func (r Runner) Host() string { return r.host }
-
-// Run runs a shell command as root; see [Session.Run].
-func (r Runner) Run(ctx context.Context, command string, stdin []byte) (string, error) {
-	return r.session.Run(ctx, r.host, command, stdin)
-}
-
 // wrapped is the command as the login shell of the target gets it: as root,
 // under sh, with status 255 kept free for ssh itself.
 func wrapped(t Target, command string) string {

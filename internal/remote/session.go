@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -20,10 +21,9 @@ type Config struct {
 	// PrivateKey is an OpenSSH or PEM private key. Secret. Default: the
 	// deployer's SSH agent and default keys.
 	PrivateKey string
-	// TrustOnFirstUse accepts the key of a host that was never seen and
-	// remembers it in KnownHostsFile. A changed key is refused all the same.
+	// TrustOnFirstUse sets the field of the same name on every target.
 	TrustOnFirstUse bool
-	// KnownHostsFile is where TrustOnFirstUse remembers keys. Default: the
+	// KnownHostsFile is where keys trusted on first use are remembered. Default: the
 	// deployer's ~/.ssh/known_hosts.
 	KnownHostsFile string
 	// ConnectTimeout bounds the making of one connection, in whole seconds.
@@ -51,6 +51,7 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 	var problems []error
 	for _, t := range c.Targets {
 		t = t.withDefaults()
+		t.TrustOnFirstUse = t.TrustOnFirstUse || c.TrustOnFirstUse
 		problems = append(problems, t.validate())
 		if seen[t.Name] {
 			problems = append(problems, fmt.Errorf("target %s: given twice", t.Name))
@@ -94,14 +95,11 @@ func (s *Session) write(c Config, targets []Target) error {
 	if err := os.WriteFile(known, []byte(lines), 0o600); err != nil {
 		return err
 	}
-	o := options{knownHosts: []string{known}, connectTimeout: c.ConnectTimeout, sockets: s.sockets}
-	if c.TrustOnFirstUse {
-		file, err := rememberedKeys(c.KnownHostsFile)
-		if err != nil {
+	o := options{declaredKeys: known, connectTimeout: c.ConnectTimeout, sockets: s.sockets}
+	if slices.ContainsFunc(targets, func(t Target) bool { return t.TrustOnFirstUse }) {
+		if o.rememberedKeys, err = rememberedKeys(c.KnownHostsFile); err != nil {
 			return err
 		}
-		// ssh adds a new key to the first file it is given.
-		o.acceptNew, o.knownHosts = true, []string{file, known}
 	}
 	if c.PrivateKey != "" {
 		o.identity = filepath.Join(s.dir, "key")

@@ -8,8 +8,8 @@ import (
 
 // options are what the session's ssh_config says besides the targets.
 type options struct {
-	knownHosts     []string
-	acceptNew      bool
+	declaredKeys   string // known_hosts file of the keys that were declared
+	rememberedKeys string // known_hosts file of the keys that were trusted; may be ""
 	identity       string
 	connectTimeout time.Duration
 	sockets        map[string]string
@@ -27,26 +27,29 @@ func sshConfig(targets []Target, o options) string {
 		if t.Bastion != "" {
 			fmt.Fprintf(&b, "  ProxyJump %s\n", t.Bastion)
 		}
+		b.WriteString(checking(t.TrustOnFirstUse, o))
 		// One connection a host serves every command of the session. The
 		// bastion's own connections are not shared.
 		fmt.Fprintf(&b, "  ControlMaster auto\n  ControlPath %s\n  ControlPersist 60\n\n", o.sockets[t.Name])
+	}
+	trusted := map[string]bool{}
+	for _, t := range targets {
+		if name := t.bastion().name; t.Bastion != "" && t.TrustOnFirstUse && !trusted[name] {
+			trusted[name] = true
+			fmt.Fprintf(&b, "Host %s\n%s\n", name, checking(true, o))
+		}
 	}
 
 	timeout := int(o.connectTimeout / time.Second)
 	if timeout <= 0 {
 		timeout = 10
 	}
-	checking := "yes"
-	if o.acceptNew {
-		checking = "accept-new"
-	}
 	b.WriteString("Host *\n")
 	fmt.Fprintf(&b, "  ConnectTimeout %d\n", timeout)
 	// A host that vanishes is noticed after 15 s of silence.
 	b.WriteString("  ServerAliveInterval 5\n  ServerAliveCountMax 3\n")
 	b.WriteString("  BatchMode yes\n  LogLevel ERROR\n")
-	fmt.Fprintf(&b, "  StrictHostKeyChecking %s\n", checking)
-	fmt.Fprintf(&b, "  UserKnownHostsFile %s\n", quoted(o.knownHosts))
+	b.WriteString(checking(false, o))
 	b.WriteString("  GlobalKnownHostsFile none\n  UpdateHostKeys no\n  HashKnownHosts no\n")
 	if o.identity != "" {
 		fmt.Fprintf(&b, "  IdentityFile %s\n  IdentitiesOnly yes\n", o.identity)
@@ -54,30 +57,11 @@ func sshConfig(targets []Target, o options) string {
 	return b.String()
 }
 
-// knownHosts renders the declared host keys, each line once.
-func knownHosts(targets []Target) (string, error) {
-	var b strings.Builder
-	seen := map[string]bool{}
-	for _, t := range targets {
-		for _, k := range t.HostKeys {
-			line, err := t.knownHostsLine(k)
-			if err != nil {
-				return "", fmt.Errorf("target %s: %w", t.Name, err)
-			}
-			if !seen[line] {
-				seen[line] = true
-				b.WriteString(line + "\n")
-			}
-		}
+// checking says which host keys are accepted.
+func checking(firstUse bool, o options) string {
+	if !firstUse {
+		return fmt.Sprintf("  StrictHostKeyChecking yes\n  UserKnownHostsFile %q\n", o.declaredKeys)
 	}
-	return b.String(), nil
-}
-
-// quoted writes file names as words of one ssh_config value.
-func quoted(files []string) string {
-	words := make([]string, len(files))
-	for i, f := range files {
-		words[i] = `"` + f + `"`
-	}
-	return strings.Join(words, " ")
+	// ssh adds a new key to the first file it is given.
+	return fmt.Sprintf("  StrictHostKeyChecking accept-new\n  UserKnownHostsFile %q %q\n", o.rememberedKeys, o.declaredKeys)
 }

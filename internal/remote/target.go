@@ -22,10 +22,15 @@ type Target struct {
 	User string `json:"user,omitempty"`
 	// HostKeys are the keys that the host may present: known_hosts lines, or
 	// bare public keys ("ssh-ed25519 AAAA…") that are taken as this host's.
-	// Lines for the bastion belong here too.
 	HostKeys []string `json:"hostKeys,omitempty"`
 	// Bastion is a host to jump through, as [user@]host[:port].
 	Bastion string `json:"bastion,omitempty"`
+	// BastionHostKeys are the keys that the bastion may present, written like
+	// HostKeys.
+	BastionHostKeys []string `json:"bastionHostKeys,omitempty"`
+	// TrustOnFirstUse accepts a key of this host, and of its bastion, that was
+	// never seen, and remembers it. A changed key is refused all the same.
+	TrustOnFirstUse bool `json:"trustOnFirstUse,omitempty"`
 }
 
 // What may stand in an ssh_config value without being read as an option, a
@@ -69,57 +74,33 @@ func (t Target) validate() error {
 		problems = append(problems, fmt.Errorf("target %s: bastion %q is not [user@]host[:port]", t.Name, t.Bastion))
 	}
 	for i, k := range t.HostKeys {
-		if _, err := t.knownHostsLine(k); err != nil {
+		if _, err := t.endpoint().knownHostsLine(k); err != nil {
 			problems = append(problems, fmt.Errorf("target %s: host key %d: %w", t.Name, i, err))
+		}
+	}
+	for i, k := range t.BastionHostKeys {
+		if _, err := t.bastion().knownHostsLine(k); err != nil {
+			problems = append(problems, fmt.Errorf("target %s: bastion host key %d: %w", t.Name, i, err))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// hostPattern is how known_hosts names the target: the address, and the port
-// if it is not 22.
-func (t Target) hostPattern() string {
-	if t.Port == 22 {
-		return t.Address
-	}
-	return "[" + t.Address + "]:" + strconv.Itoa(t.Port)
+// endpoint is what the host's keys belong to.
+func (t Target) endpoint() endpoint {
+	return endpoint{name: t.Name, address: t.Address, port: strconv.Itoa(t.Port)}
 }
 
-// knownHostsLine turns a declared host key into a line that ssh finds when it
-// connects to the target's address.
-func (t Target) knownHostsLine(key string) (string, error) {
-	if strings.ContainsAny(key, "\n\r") {
-		return "", errors.New("more than one line")
+// bastion is what the bastion's keys belong to.
+func (t Target) bastion() endpoint {
+	_, host, found := strings.Cut(t.Bastion, "@")
+	if !found {
+		host = t.Bastion
 	}
-	fields := strings.Fields(key)
-	switch {
-	case len(fields) == 0:
-		return "", errors.New("empty")
-	case isKeyType(fields[0]):
-		if len(fields) < 2 {
-			return "", errors.New("a key type without a key")
-		}
-		return t.hostPattern() + " " + fields[0] + " " + fields[1], nil
-	case strings.HasPrefix(fields[0], "@"): // @cert-authority, @revoked
-		if len(fields) < 4 || !isKeyType(fields[2]) {
-			return "", errors.New("not a known_hosts line")
-		}
-		return strings.Join(fields[:4], " "), nil
-	case len(fields) < 3 || !isKeyType(fields[1]):
-		return "", errors.New("not a known_hosts line nor a public key")
+	port := "22"
+	if h, p, err := net.SplitHostPort(host); err == nil {
+		host, port = h, p
 	}
-	// A line that speaks of the host by its name must also be found when the
-	// connection goes to its address.
-	for _, pattern := range strings.Split(fields[0], ",") {
-		if pattern == t.Name || pattern == t.Address {
-			return t.hostPattern() + " " + fields[1] + " " + fields[2], nil
-		}
-	}
-	return strings.Join(fields[:3], " "), nil
-}
-
-// isKeyType reports whether the word names a public key algorithm.
-func isKeyType(word string) bool {
-	return strings.HasPrefix(word, "ssh-") || strings.HasPrefix(word, "ecdsa-") ||
-		strings.HasPrefix(word, "sk-ssh-") || strings.HasPrefix(word, "sk-ecdsa-")
+	host = strings.Trim(host, "[]")
+	return endpoint{name: host, address: host, port: port}
 }

@@ -1,0 +1,157 @@
+#!/usr/bin/python
+# Apache-2.0, see LICENSE
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+module: packages
+short_description: Make sure of Debian packages, without starting what they bring
+description:
+  - Asks dpkg first, so that nothing is fetched when every package is there.
+  - What is missing is installed by apt-get with recommendations left out;
+    daemons that come with it are not started.
+  - A package that is there in another release line than the one asked for is a
+    problem, since only a person decides about an upgrade.
+options:
+  names:
+    description: Packages that must be installed.
+    type: list
+    elements: str
+    required: true
+  versions:
+    description: Maps a package to how its version must begin, for example 24.11.
+    type: dict
+    default: {}
+  target_release:
+    description: The release to install from (apt-get -t). Empty means the default.
+    type: str
+    default: ""
+  refresh_age:
+    description: Age in seconds after which the package lists are fetched anew.
+    type: int
+    default: 3600
+"""
+
+EXAMPLES = r"""
+- name: Install the node daemon
+  gpucluster.host.packages:
+    names: [slurmd, munge]
+    versions: {slurmd: "24.11"}
+"""
+
+RETURN = r"""
+changes:
+  description: The packages that were installed, with their versions.
+  type: list
+  elements: str
+  returned: always
+"""
+
+import os
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+POLICY = "/usr/sbin/policy-rc.d"
+
+
+def installed(module, names):
+    """Versions of those packages that are installed completely."""
+    form = "${binary:Package} ${db:Status-Abbrev} ${Version}\n"
+    rc, out, err = module.run_command(["dpkg-query", "-W", "-f", form] + names)
+    found = {}
+    for line in out.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[1].startswith(("ii", "hi")):
+            found[words[0].split(":")[0]] = words[2]
+    return found
+
+
+def upstream(version):
+    """The version without Debian's epoch."""
+    return version.split(":", 1)[-1]
+
+
+def wrong(found, versions):
+    return [
+        "package %s is %s here, %s is asked for" % (name, upstream(found[name]), wanted)
+        for name, wanted in sorted(versions.items())
+        if name in found and not (upstream(found[name]) + ".").startswith(str(wanted).rstrip(".") + ".")
+    ]
+
+
+def lists_age():
+    try:
+        return time.time() - max(os.stat("/var/lib/apt/lists/" + n).st_mtime for n in os.listdir("/var/lib/apt/lists") if "_dists_" in n)
+    except (OSError, ValueError):
+        return float("inf")
+
+
+class Quiet:
+    """While this lasts, packages do not start their daemons."""
+
+    def __enter__(self):
+        self.ours = not os.path.exists(POLICY)
+        if self.ours:
+            with open(POLICY, "w") as f:
+                f.write("#!/bin/sh\nexit 101\n")
+            os.chmod(POLICY, 0o755)
+
+    def __exit__(self, *ignored):
+        if self.ours and os.path.exists(POLICY):
+            os.unlink(POLICY)
+
+
+def apt(module, *words):
+    environment = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_SUSPEND": "1", "LC_ALL": "C.UTF-8"}
+    common = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3",
+              "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"]
+    return module.run_command(common + list(words), environ_update=environment)
+
+
+def install(module, missing):
+    if lists_age() > module.params["refresh_age"]:
+        rc, out, err = apt(module, "update")
+        if rc != 0:
+            module.fail_json(msg="apt-get update: %s" % (err or out).strip()[-600:])
+    words = ["install", "--no-install-recommends"]
+    if module.params["target_release"]:
+        words += ["-t", module.params["target_release"]]
+    with Quiet():
+        rc, out, err = apt(module, *(words + missing))
+    if rc != 0:
+        module.fail_json(msg="apt-get install %s: %s" % (" ".join(missing), (err or out).strip()[-600:]))
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "names": {"type": "list", "elements": "str", "required": True},
+            "versions": {"type": "dict", "default": {}},
+            "target_release": {"type": "str", "default": ""},
+            "refresh_age": {"type": "int", "default": 3600},
+        },
+        supports_check_mode=True,
+    )
+    names, versions = module.params["names"], module.params["versions"]
+    found = installed(module, sorted(set(names) | set(versions)))
+    problems = wrong(found, versions)
+    if problems:
+        module.fail_json(msg="; ".join(problems), problems=problems)
+    missing = sorted(n for n in set(names) if n not in found)
+    if not missing:
+        module.exit_json(changed=False, changes=[])
+    if module.check_mode:
+        module.exit_json(changed=True, changes=missing)
+
+    install(module, missing)
+    found = installed(module, sorted(set(names) | set(versions)))
+    problems = wrong(found, versions) + ["package %s is still missing" % n for n in missing if n not in found]
+    if problems:
+        module.fail_json(msg="; ".join(problems), problems=problems, changed=True)
+    module.exit_json(changed=True, changes=["%s %s" % (n, upstream(found[n])) for n in missing])
+
+
+if __name__ == "__main__":
+    main()

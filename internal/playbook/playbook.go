@@ -1,0 +1,160 @@
+package playbook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/ansible"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+)
+
+// Request says what one run of a playbook is given.
+type Request struct {
+	// Groups maps a group of the playbook to names of session targets. A
+	// group that is left out is empty.
+	Groups map[string][]string
+	// Vars is encoded as a JSON object: the variables that the playbook's
+	// roles declare. No secrets.
+	Vars any
+	// SecretVars is like Vars, for secrets. They reach roles only through
+	// variables that are used under no_log.
+	SecretVars any
+	// Check reports what would change and changes nothing.
+	Check bool
+	// Progress takes a line for each change and failure. May be nil.
+	Progress io.Writer
+}
+
+// Run runs a playbook and waits for its end. The result holds every host of
+// the request. The error is an [*Error] when hosts failed; hosts that it does
+// not name are done. When ctx ends, ansible-playbook is ended too.
+func Run(ctx context.Context, session *remote.Session, book Playbook, request Request) (Result, error) {
+	w, err := prepare(session, book, request)
+	if err != nil {
+		return Result{}, fmt.Errorf("preparing playbook %s: %w", book, err)
+	}
+	defer w.discard()
+
+	collected := newCollector(w.hosts, request.Progress)
+	cmd := exec.CommandContext(ctx, w.program, w.arguments...)
+	cmd.Dir, cmd.Env = w.dir, w.environment
+	var stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = collected, &stderr
+	endWithGroup(cmd)
+	cmd.WaitDelay = 5 * time.Second
+	err = cmd.Run()
+	collected.flush()
+
+	result := collected.result
+	if ctx.Err() != nil {
+		return result, fmt.Errorf("running playbook %s: %w", book, context.Cause(ctx))
+	}
+	if failures := result.failures(); len(failures) > 0 {
+		return result, &Error{Playbook: book, Failures: failures}
+	}
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return result, fmt.Errorf("running playbook %s: %w: %s", book, err, lastLines(stderr.String()+"\n"+collected.unknown(), 12))
+	}
+	return result, nil
+}
+
+// work is one prepared run.
+type work struct {
+	dir         string
+	program     string
+	arguments   []string
+	environment []string
+	hosts       []string
+}
+
+// discard removes the run's files.
+func (w *work) discard() { _ = os.RemoveAll(w.dir) }
+
+// prepare writes everything that ansible-playbook reads.
+func prepare(session *remote.Session, book Playbook, request Request) (*work, error) {
+	if !book.known() {
+		return nil, fmt.Errorf("there is no playbook %q", book)
+	}
+	program, err := exec.LookPath("ansible-playbook")
+	if err != nil {
+		return nil, fmt.Errorf("the ansible-playbook program is missing (Debian: apt-get install ansible-core): %w", err)
+	}
+	inventory, hosts, err := inventory(session, request.Groups)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(session.Dir(), "play-")
+	if err != nil {
+		return nil, err
+	}
+	w := &work{dir: dir, program: program, hosts: hosts}
+	if err := w.write(session, inventory, book, request); err != nil {
+		w.discard()
+		return nil, err
+	}
+	return w, nil
+}
+
+// write fills the run's directory and its command line.
+func (w *work) write(session *remote.Session, inventory []byte, book Playbook, request Request) error {
+	if err := unpack(w.dir); err != nil {
+		return err
+	}
+	files := map[string][]byte{
+		"ansible.cfg":    []byte(settings(session.ConfigFile(), len(w.hosts))),
+		"inventory.json": inventory,
+	}
+	w.arguments = []string{"-i", "inventory.json"}
+	for _, given := range []struct {
+		name string
+		vars any
+	}{{"vars.json", request.Vars}, {"secrets.json", request.SecretVars}} {
+		if given.vars == nil {
+			continue
+		}
+		text, err := json.Marshal(given.vars)
+		if err != nil {
+			return fmt.Errorf("encoding variables: %w", err)
+		}
+		files[given.name] = text
+		w.arguments = append(w.arguments, "-e", "@"+given.name)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(w.dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	if request.Check {
+		w.arguments = append(w.arguments, "--check")
+	}
+	w.arguments = append(w.arguments, filepath.Join("playbooks", string(book)+".yml"))
+	w.environment = environment(w.dir)
+	return nil
+}
+
+// unpack writes the embedded tree below dir.
+func unpack(dir string) error {
+	return fs.WalkDir(ansible.FS, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, filepath.FromSlash(name))
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o700)
+		}
+		text, err := fs.ReadFile(ansible.FS, name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, text, 0o600)
+	})
+}
