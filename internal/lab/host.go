@@ -1,0 +1,271 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"strings"
+)
+
+// EnsureHost makes a host, or brings the one that exists to what the spec says: without
+// stopping it where only keys or simulated hardware change, and by making it anew, with
+// the same name, address and host key, where image or volumes do. It returns when sshd
+// answers with the host's key.
+func (e *Engine) EnsureHost(ctx context.Context, spec HostSpec) (HostInfo, error) {
+	if err := spec.validate(); err != nil {
+		return HostInfo{}, err
+	}
+	info, err := e.ensureHost(ctx, spec.withDefaults())
+	if err != nil {
+		return HostInfo{}, fmt.Errorf("lab host %s: %w", spec.Name, err)
+	}
+	return info, nil
+}
+
+func (e *Engine) ensureHost(ctx context.Context, spec HostSpec) (HostInfo, error) {
+	// One at a time for each host: two runs at once must not both make it.
+	unlock, err := e.state.lock(ctx, "host-"+ContainerName(spec.Lab, spec.Name))
+	if err != nil {
+		return HostInfo{}, err
+	}
+	defer unlock()
+	address, err := e.assignAddress(ctx, spec)
+	if err != nil {
+		return HostInfo{}, err
+	}
+	key, err := e.clearChanged(ctx, spec, address)
+	if err != nil {
+		return HostInfo{}, err
+	}
+	c, err := e.inspectHost(ctx, spec.Lab, spec.Name)
+	if missing(err) {
+		if err := e.createHost(ctx, spec, address); err != nil {
+			return HostInfo{}, err
+		}
+		c, err = e.inspectHost(ctx, spec.Lab, spec.Name)
+	}
+	if err != nil {
+		return HostInfo{}, err
+	}
+	public, err := e.placeFiles(ctx, spec, key)
+	if err != nil {
+		return HostInfo{}, err
+	}
+	if err := e.bringUp(ctx, spec, c, address); err != nil {
+		return HostInfo{}, err
+	}
+	if err := waitForSSH(ctx, address, public); err != nil {
+		return HostInfo{}, err
+	}
+	return HostInfo{Name: spec.Name, Address: address.String(), Port: 22, User: "root", HostKey: public,
+		Container: ContainerName(spec.Lab, spec.Name), Instance: c.ID[:12]}, nil
+}
+
+// assignAddress gives the host its address in the lab's hosts file.
+func (e *Engine) assignAddress(ctx context.Context, spec HostSpec) (netip.Addr, error) {
+	n, err := e.inspectNetwork(ctx, NetworkName(spec.Lab))
+	if missing(err) {
+		return netip.Addr{}, fmt.Errorf("the lab %s has no network", spec.Lab)
+	}
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	living, err := e.livingAddresses(ctx, spec.Lab)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	if spec.Address != "" {
+		fixed := netip.MustParseAddr(spec.Address)
+		if !n.subnet().Contains(fixed) {
+			return netip.Addr{}, fmt.Errorf("its address %s is not in the lab's subnet %s", fixed, n.subnet())
+		}
+		for name, a := range living {
+			if a == fixed && name != spec.Name {
+				return netip.Addr{}, fmt.Errorf("its address %s is that of %s", fixed, name)
+			}
+		}
+		living[spec.Name] = fixed
+	}
+	return e.registry(spec.Lab).assign(ctx, spec.Name, n.subnet(), living)
+}
+
+// livingAddresses reads the addresses from the labels of the lab's containers.
+func (e *Engine) livingAddresses(ctx context.Context, lab string) (map[string]netip.Addr, error) {
+	format := fmt.Sprintf("{{.Label %q}} {{.Label %q}}", labelHost, labelAddress)
+	out, err := e.docker.run(ctx, "ps", "-a", "--filter", "label="+labelLab+"="+lab, "--format", format)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]netip.Addr{}
+	for line := range strings.Lines(out) {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if a, err := netip.ParseAddr(text); err == nil {
+			found[name] = a
+		}
+	}
+	return found, nil
+}
+
+// dockerContainer is the part of `docker inspect` that is read.
+type dockerContainer struct {
+	ID     string `json:"Id"`
+	Config struct {
+		Labels map[string]string
+	}
+	State struct {
+		Running bool
+		Paused  bool
+	}
+	NetworkSettings struct {
+		Networks map[string]struct{ IPAddress string }
+	}
+}
+
+func (e *Engine) inspectHost(ctx context.Context, lab, host string) (dockerContainer, error) {
+	out, err := e.docker.run(ctx, "container", "inspect", ContainerName(lab, host))
+	if err != nil {
+		return dockerContainer{}, err
+	}
+	var found []dockerContainer
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found) != 1 {
+		return dockerContainer{}, fmt.Errorf("reading its container: unexpected answer: %w", err)
+	}
+	c := found[0]
+	if c.Config.Labels[labelLab] != lab || c.Config.Labels[labelHost] != host {
+		return dockerContainer{}, fmt.Errorf("a container %s exists and was not made by this lab", ContainerName(lab, host))
+	}
+	return c, nil
+}
+
+// clearChanged removes a container that cannot become what the spec asks for, and returns
+// its host key for the next one.
+func (e *Engine) clearChanged(ctx context.Context, spec HostSpec, address netip.Addr) (*KeyPair, error) {
+	c, err := e.inspectHost(ctx, spec.Lab, spec.Name)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	labels := c.Config.Labels
+	if labels[labelShape] == spec.shape() && labels[labelAddress] == address.String() {
+		return nil, nil
+	}
+	fmt.Fprintf(e.progress, "lab: making host %s anew: its image, volumes or address changed\n", spec.Name)
+	key, err := e.readHostKey(ctx, spec.Lab, spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.docker.run(ctx, "rm", "-f", "-v", c.ID); err != nil && !missing(err) {
+		return nil, err
+	}
+	return key, nil
+}
+
+func (e *Engine) createHost(ctx context.Context, spec HostSpec, address netip.Addr) error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return fmt.Errorf("reading the capability bounding set: %w", err)
+	}
+	lacked, err := missingCapabilities(string(status))
+	if err != nil {
+		return err
+	}
+	for _, path := range spec.Volumes {
+		_, err := e.docker.run(ctx, "volume", "create", "--label", labelLab+"="+spec.Lab,
+			"--label", labelHost+"="+spec.Name, volumeName(spec.Lab, spec.Name, path))
+		if err != nil {
+			return err
+		}
+	}
+	_, err = e.docker.run(ctx, createArgs(spec, address, e.registry(spec.Lab).path(), lacked)...)
+	return err
+}
+
+// placeFiles writes the lab's files and returns the host's public key. A host without a
+// key gets one: the given one, or a new one.
+func (e *Engine) placeFiles(ctx context.Context, spec HostSpec, key *KeyPair) (string, error) {
+	have, err := e.readFile(ctx, spec.Lab, spec.Name, hostKeyFile+".pub")
+	if err != nil && !missing(err) {
+		return "", err
+	}
+	public := strings.TrimSpace(string(have))
+	if public != "" {
+		key = nil
+	} else {
+		if key == nil {
+			made, err := GenerateKey()
+			if err != nil {
+				return "", err
+			}
+			key = &made
+		}
+		public = key.Public
+	}
+	archive, err := archiveOf(spec.files(key))
+	if err != nil {
+		return "", fmt.Errorf("packing its files: %w", err)
+	}
+	_, err = e.docker.runIn(ctx, bytes.NewReader(archive), "cp", "-", ContainerName(spec.Lab, spec.Name)+":/")
+	return public, err
+}
+
+// readFile reads a file of a host, running or not.
+func (e *Engine) readFile(ctx context.Context, lab, host, path string) ([]byte, error) {
+	var out bytes.Buffer
+	if err := e.docker.stream(ctx, nil, &out, nil, "cp", ContainerName(lab, host)+":"+path, "-"); err != nil {
+		return nil, err
+	}
+	return firstFile(out.String())
+}
+
+// readHostKey reads a host's key pair; a host without one has none.
+func (e *Engine) readHostKey(ctx context.Context, lab, host string) (*KeyPair, error) {
+	private, err := e.readFile(ctx, lab, host, hostKeyFile)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	public, err := e.readFile(ctx, lab, host, hostKeyFile+".pub")
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &KeyPair{Private: string(private), Public: strings.TrimSpace(string(public))}, nil
+}
+
+// bringUp starts what does not run and mends the host's place in the network.
+func (e *Engine) bringUp(ctx context.Context, spec HostSpec, c dockerContainer, address netip.Addr) error {
+	network := NetworkName(spec.Lab)
+	at, connected := c.NetworkSettings.Networks[network]
+	if c.State.Running && connected && at.IPAddress != address.String() || !connected {
+		fmt.Fprintf(e.progress, "lab: connecting host %s to its network\n", spec.Name)
+		if connected {
+			if _, err := e.docker.run(ctx, "network", "disconnect", "-f", network, c.ID); err != nil {
+				return err
+			}
+		}
+		if _, err := e.docker.run(ctx, "network", "connect", "--ip", address.String(), "--alias", spec.Name, network, c.ID); err != nil {
+			return err
+		}
+	}
+	if c.State.Paused {
+		if _, err := e.docker.run(ctx, "unpause", c.ID); err != nil {
+			return err
+		}
+	}
+	if !c.State.Running {
+		fmt.Fprintf(e.progress, "lab: starting host %s at %s\n", spec.Name, address)
+		_, err := e.docker.run(ctx, "start", c.ID)
+		return err
+	}
+	_, err := e.docker.run(ctx, "exec", c.ID, guestDir+"/devices")
+	return err
+}

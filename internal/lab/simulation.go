@@ -1,0 +1,110 @@
+package lab
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the stand-in for nvidia-smi
+	"encoding/json"
+	"fmt"
+)
+
+// deviceNode is a character device that a host has.
+type deviceNode struct {
+	path         string
+	major, minor int
+	mode         string
+}
+
+func (d deviceNode) line() string {
+	return fmt.Sprintf("%s %d %d %s\n", d.path, d.major, d.minor, d.mode)
+}
+
+// Major numbers as on a server with NVIDIA's driver. That of nvidia-uvm is given out by
+// the kernel there; the one here is from the range for local use.
+const (
+	nvidiaMajor = 195
+	uvmMajor    = 241
+)
+
+// deviceNodes lists the nodes of a host with that many simulated GPUs. FUSE is always
+// there: file systems such as GlusterFS mount through it.
+func deviceNodes(gpus int, kernelLog bool) []deviceNode {
+	nodes := []deviceNode{{"/dev/fuse", 10, 229, "666"}}
+	if kernelLog {
+		nodes = append(nodes, deviceNode{"/dev/kmsg", 1, 11, "644"})
+	}
+	if gpus == 0 {
+		return nodes
+	}
+	nodes = append(nodes,
+		deviceNode{"/dev/nvidiactl", nvidiaMajor, 255, "666"},
+		deviceNode{"/dev/nvidia-modeset", nvidiaMajor, 254, "666"},
+		deviceNode{"/dev/nvidia-uvm", uvmMajor, 0, "666"},
+		deviceNode{"/dev/nvidia-uvm-tools", uvmMajor, 1, "666"})
+	for i := range gpus {
+		nodes = append(nodes, deviceNode{fmt.Sprintf("/dev/nvidia%d", i), nvidiaMajor, i, "666"})
+	}
+	return nodes
+}
+
+// simulatedGPU is one GPU as the stand-in for nvidia-smi reports it.
+type simulatedGPU struct {
+	Index     int    `json:"index"`
+	Name      string `json:"name"`
+	UUID      string `json:"uuid"`
+	MemoryMiB int    `json:"memoryMiB"`
+	Driver    string `json:"driver"`
+	BusID     string `json:"busId"`
+	Device    string `json:"device"`
+}
+
+// gpus lists a host's simulated GPUs. Their identities depend on lab, host and index only.
+func (s HostSpec) gpus() []simulatedGPU {
+	list := []simulatedGPU{}
+	for i := range s.Hardware.GPUs.Count {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", s.Lab, s.Name, i))
+		list = append(list, simulatedGPU{
+			Index: i, Name: s.Hardware.GPUs.Name, MemoryMiB: s.Hardware.GPUs.MemoryMiB, Driver: s.Hardware.GPUs.Driver,
+			UUID:   fmt.Sprintf("GPU-%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]),
+			BusID:  fmt.Sprintf("00000000:%02X:00.0", 0x10+i),
+			Device: fmt.Sprintf("/dev/nvidia%d", i),
+		})
+	}
+	return list
+}
+
+// SimulatedHardware is the content of /etc/gpucluster-lab/hardware.json: what a check of
+// a host's hardware is to believe instead of what the container sees of this machine.
+type SimulatedHardware struct {
+	// Simulated is always true. It is there for whoever reads the file on a host.
+	Simulated bool `json:"simulated"`
+	// Sockets, CoresPerSocket, ThreadsPerCore and MemoryMiB are as in Hardware.
+	Sockets        int `json:"sockets,omitempty"`
+	CoresPerSocket int `json:"coresPerSocket,omitempty"`
+	ThreadsPerCore int `json:"threadsPerCore,omitempty"`
+	MemoryMiB      int `json:"memoryMiB,omitempty"`
+}
+
+// HardwareFile is where a lab host says what it pretends to be. No real server has it.
+const HardwareFile = etcDir + "/hardware.json"
+
+func (s HostSpec) hardwareJSON() []byte {
+	h := s.Hardware
+	return indented(SimulatedHardware{Simulated: true, Sockets: h.Sockets, CoresPerSocket: h.CoresPerSocket,
+		ThreadsPerCore: h.ThreadsPerCore, MemoryMiB: h.MemoryMiB})
+}
+
+func (s HostSpec) gpusJSON() []byte {
+	return indented(map[string]any{"simulated": true, "gpus": s.gpus()})
+}
+
+func indented(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		panic(err) // only plain values come here
+	}
+	return b.Bytes()
+}
