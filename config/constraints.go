@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
 	"github.com/gpucluster/pulumi-gpucluster/internal/suggest"
@@ -46,6 +47,11 @@ func boundsOf(field strictyaml.Field) bounds {
 // counts as absent.
 func (v *validator) constraints() {
 	v.constrain(reflect.ValueOf(v.env).Elem(), "", strictyaml.Field{})
+	for _, p := range v.problems {
+		if p.Kind == KindMissing || strings.HasPrefix(p.Path, "hosts") {
+			v.absent = append(v.absent, p.Path)
+		}
+	}
 }
 
 func (v *validator) constrain(value reflect.Value, path string, field strictyaml.Field) {
@@ -92,7 +98,7 @@ func (v *validator) field(value reflect.Value, path string, field strictyaml.Fie
 			v.constrain(value, path, field)
 		}
 	case zero && field.Required && !given:
-		v.add(KindMissing, path, "", fmt.Sprintf("%q is missing", field.Name))
+		v.add(KindMissing, path, "", "is missing")
 	case value.Kind() == reflect.String && value.String() == "" && given:
 		v.add(KindInvalid, path, "write a value, or remove the key", "is empty")
 	case (value.Kind() == reflect.Slice || value.Kind() == reflect.Map) && value.Len() == 0 && field.Required:
@@ -108,7 +114,7 @@ func (v *validator) word(word, path string, b bounds) {
 		return
 	}
 	hint := "one of " + strings.Join(b.enum, ", ")
-	if meant := suggest.Closest(word, b.enum); meant != "" {
+	if meant := suggest.Closest(word, b.enum); meant != "" && unicode.IsLetter(rune(word[0])) {
 		hint = fmt.Sprintf("did you mean %q?", meant)
 	}
 	v.add(KindInvalid, path, hint, fmt.Sprintf("%q is not known here", word))

@@ -51,6 +51,8 @@ type Problem struct {
 	Path string
 	// Offset is the byte within the value at which the problem stands.
 	Offset int
+	// atKey points at the key instead of its value.
+	atKey bool
 	// What is wrong.
 	What string
 	// Hint says what to write instead; may be empty.

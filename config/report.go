@@ -155,11 +155,7 @@ func (r *Report) addDecoded(problems []strictyaml.Problem, index strictyaml.Inde
 			affected = append(affected, p.Meant)
 		}
 	}
-	return func(path string) bool {
-		return slices.ContainsFunc(affected, func(bad string) bool {
-			return strictyaml.Within(path, bad) || strictyaml.Within(bad, path)
-		})
-	}
+	return func(path string) bool { return related(path, affected) }
 }
 
 // withhold hides the lines of a secret in clear text: from where it begins to
@@ -183,11 +179,11 @@ func (r *Report) addValidated(problems []Problem, index strictyaml.Index) {
 	for _, p := range problems {
 		entry, exact := index.Find(p.Path)
 		at := entry.Value
-		if entry.Key != nil && (!exact || at.Kind != yaml.ScalarNode) {
+		if entry.Key != nil && (!exact || p.atKey || at.Kind != yaml.ScalarNode) {
 			at = entry.Key
 		}
 		p.Line, p.Column = at.Line, at.Column
-		if exact && at == entry.Value {
+		if exact {
 			p.Column += r.within(at, p.Offset)
 		}
 		r.add(p)

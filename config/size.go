@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
 )
 
 // sizeUnits are the units of a [Size] in MiB, largest first.
@@ -50,7 +52,7 @@ func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *Size) UnmarshalText(text []byte) error {
 	size, err := ParseSize(string(text))
 	if err != nil {
-		return err
+		return &strictyaml.Error{Kind: strictyaml.Invalid, What: err.Error(), Hint: "write a whole number and MiB, GiB or TiB, as in 512GiB"}
 	}
 	*s = size
 	return nil

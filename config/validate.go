@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
@@ -29,6 +30,9 @@ type validator struct {
 	// broken tells whether the value at a path could not be read whole, so
 	// that what depends on it cannot be judged; nil without a file.
 	broken func(path string) bool
+	// absent are the paths of what is missing or means nothing, although
+	// other things depend on it.
+	absent []string
 
 	hosts    map[string]hostUse // by name
 	accounts map[string]bool
@@ -64,11 +68,29 @@ func (v *validator) add(kind Kind, path, hint, what string) {
 	v.problems = append(v.problems, Problem{Kind: kind, Path: path, What: what, Hint: hint})
 }
 
+// atKey makes the problems from an index on point at keys.
+func (v *validator) atKey(from int) {
+	for i := range v.problems[from:] {
+		v.problems[from+i].atKey = true
+	}
+}
+
 func (v *validator) addf(kind Kind, path, hint, format string, args ...any) {
 	v.add(kind, path, hint, fmt.Sprintf(format, args...))
 }
 
-func (v *validator) isBroken(path string) bool { return v.broken != nil && v.broken(path) }
+// isBroken tells whether a value, or something in it, is already known to be
+// bad, so that judging it further would only repeat that in other words.
+func (v *validator) isBroken(path string) bool {
+	return v.broken != nil && v.broken(path) || related(path, v.absent)
+}
+
+// related tells whether a path contains, is, or lies within one of others.
+func related(path string, others []string) bool {
+	return slices.ContainsFunc(others, func(other string) bool {
+		return strictyaml.Within(path, other) || strictyaml.Within(other, path)
+	})
+}
 
 // expand reads a hostlist expression and reports what is wrong with it. An
 // expression that names nothing, or a host twice, is a problem too.

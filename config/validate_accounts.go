@@ -31,7 +31,7 @@ func (v *validator) entity(path, what, name string, seen map[string]bool) {
 func (v *validator) accountTree(s *Slurm) {
 	index := map[string]int{}
 	for i, account := range s.Accounts {
-		if _, ok := index[account.Name]; !ok {
+		if _, ok := index[account.Name]; !ok && account.Name != rootAccount {
 			index[account.Name] = i
 		}
 	}

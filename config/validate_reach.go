@@ -51,7 +51,10 @@ func (v *validator) addresses(entries map[string]string) {
 	holder := map[string]string{} // address to the host that has it
 	for _, expression := range sortedKeys(entries) {
 		at := strictyaml.Child("inventory.addresses", expression)
-		names, addresses := v.expand(at, expression), v.addressList(at, entries[expression])
+		from := len(v.problems)
+		names := v.expand(at, expression)
+		v.atKey(from)
+		addresses := v.addressList(at, entries[expression])
 		if names == nil || addresses == nil {
 			continue
 		}

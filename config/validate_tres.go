@@ -26,6 +26,8 @@ func tres[N int | int64](v *validator, path string, amounts map[string]N) {
 }
 
 func (v *validator) tresName(path, name string) {
+	from := len(v.problems)
+	defer v.atKey(from)
 	if v.isBroken(path) || slices.Contains(plainTRES, name) || licenseTRES.MatchString(name) {
 		return
 	}
