@@ -14,7 +14,8 @@ type slurmConfData struct {
 	SpoolDir, PidFile                       string
 	SlurmdParameters                        string
 	GresTypes, TopologyPlugin               string
-	Proctrack, TaskPlugin, JobAcctGather    string
+	Proctrack, TaskPlugin                   string
+	JobAcctGather, GatherFrequency          string
 	PrologFlags                             string
 	TmpKey, TmpValue                        string
 	Prolog, Epilog                          string
@@ -70,10 +71,10 @@ func newSlurmConfData(c Cluster) slurmConfData {
 
 func (d *slurmConfData) confinement() {
 	d.Proctrack, d.TaskPlugin = "proctrack/cgroup", "task/affinity,task/cgroup"
-	d.JobAcctGather, d.PrologFlags = "jobacct_gather/cgroup", "Contain"
+	d.PrologFlags = "Contain"
 	if d.Overrides.NoCgroups {
 		d.Proctrack, d.TaskPlugin = "proctrack/linuxproc", "task/affinity"
-		d.JobAcctGather, d.PrologFlags = "jobacct_gather/linux", "Alloc"
+		d.PrologFlags = "Alloc"
 	}
 	if d.PrivateTmp != nil {
 		d.TmpKey, d.TmpValue = "JobContainerType", "job_container/tmpfs"
@@ -100,6 +101,12 @@ func (d *slurmConfData) accounting() {
 	}
 	d.AccountingType = "accounting_storage/slurmdbd"
 	d.AccountingHost, d.AccountingPort = a.Host, number(a.Port)
+	// What is gathered is stored with the job's record, so without a database
+	// nothing is gathered.
+	d.JobAcctGather, d.GatherFrequency = "jobacct_gather/cgroup", "task=30"
+	if d.Overrides.NoCgroups {
+		d.JobAcctGather = "jobacct_gather/linux"
+	}
 	d.AccountingEnforce = strings.Join(a.Enforce, ",")
 	// Limits and billing on GPUs need each as a resource of its own.
 	var tres []string
