@@ -35,7 +35,7 @@ func (v Verdict) Says(text string) bool { return strings.Contains(v.Log, text) }
 func (j *Judge) Load(t testing.TB, set slurmconf.FileSet) Verdict {
 	t.Helper()
 	dir := j.tempDir(t)
-	files, err := set.ForTrial(slurmconf.Trial{Dir: inRoot(j.Root, dir), Host: shortHostname(t)})
+	files, err := trial(set, place{dir: inRoot(j.Root, dir), host: shortHostname(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func (j *Judge) Load(t testing.TB, set slurmconf.FileSet) Verdict {
 }
 
 // LoadFiles is Load for files that are tried as they are. They must be safe to
-// try: see [slurmconf.FileSet.ForTrial] for what that takes.
+// try, which takes what trial does.
 func (j *Judge) LoadFiles(t testing.TB, files map[string]string) Verdict {
 	t.Helper()
 	return j.loadIn(t, j.tempDir(t), files, nil)
@@ -55,7 +55,7 @@ func (j *Judge) LoadFiles(t testing.TB, files map[string]string) Verdict {
 func (j *Judge) Ask(t testing.TB, set slurmconf.FileSet, asks ...[]string) (Verdict, []string) {
 	t.Helper()
 	dir := j.tempDir(t)
-	files, err := set.ForTrial(slurmconf.Trial{Dir: inRoot(j.Root, dir), Host: shortHostname(t)})
+	files, err := trial(set, place{dir: inRoot(j.Root, dir), host: shortHostname(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

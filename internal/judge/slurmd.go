@@ -17,7 +17,7 @@ import (
 func (j *Judge) GRES(t testing.TB, set slurmconf.FileSet, node string, missing ...string) (output string, ok bool) {
 	t.Helper()
 	dir := j.tempDir(t)
-	files, err := set.ForTrial(slurmconf.Trial{Dir: inRoot(j.Root, dir), Host: shortHostname(t), NoCgroups: true})
+	files, err := trial(set, place{dir: inRoot(j.Root, dir), host: shortHostname(t), noCgroups: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,23 +1,21 @@
-package slurmconf
+package judge
 
 import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 )
 
-// Trial is where a slurmctld that only judges a file set lives: apart from any
-// live one, in a network namespace of its own.
-type Trial struct {
-	// Dir is an empty directory for its state and pid file.
-	Dir string
-	// Host is the short name of the host it runs on.
-	Host string
-	// User runs it. Default "root".
-	User string
-	// NoCgroups leaves control groups out, for a slurmd that only reads its
-	// files.
-	NoCgroups bool
+// place is where a daemon that only judges lives.
+type place struct {
+	// dir is an empty directory for its state and pid file.
+	dir string
+	// host is the short name of the host it runs on.
+	host string
+	// noCgroups leaves control groups out, for a slurmd that only reads files.
+	noCgroups bool
 }
 
 // What a trial replaces or leaves out: whatever would reach a live daemon, a
@@ -43,41 +41,35 @@ func setOf(keys ...string) map[string]bool {
 	return m
 }
 
-// ForTrial returns the files, name to content, with which a slurmctld can try
-// the set and meet nothing live: own state, no accounting, no keys, all nodes
-// on the loopback address. Where the namespace has no address but 127.0.0.1,
-// Slurm resolves nothing: give its loopback a second one. The result does not judge what needs the database: QOS,
-// accounts and limits.
-func (s FileSet) ForTrial(t Trial) (map[string]string, error) {
-	out := map[string]string{}
-	for _, f := range s.Files {
-		if f.Name != "slurmdbd.conf" {
-			out[f.Name] = f.Content
-		}
-	}
-	lines, err := Parse(out["slurm.conf"])
+// trial returns the files, name to content, with which a daemon can try a set
+// and meet nothing live: own state, no accounting, no keys, all nodes on the
+// loopback address. It does not judge what needs the database: QOS, accounts
+// and limits.
+func trial(set slurmconf.FileSet, at place) (map[string]string, error) {
+	out := set.Map()
+	delete(out, "slurmdbd.conf")
+	lines, err := slurmconf.Parse(out["slurm.conf"])
 	if err != nil {
 		return nil, fmt.Errorf("reading slurm.conf for a trial: %w", err)
 	}
-	set(&t.User, "root")
 	var b strings.Builder
 	for _, kv := range [][2]string{
-		{"SlurmctldHost", t.Host + "(127.0.0.1)"}, {"SlurmUser", t.User}, {"AuthType", "auth/none"}, {"CredType", "cred/none"},
-		{"SlurmctldPort", "16817"}, {"SlurmdPort", "16818"}, {"SlurmctldPidFile", path.Join(t.Dir, "slurmctld.pid")},
-		{"StateSaveLocation", path.Join(t.Dir, "state")}, {"SlurmdSpoolDir", path.Join(t.Dir, "spool")},
+		{"SlurmctldHost", at.host + "(127.0.0.1)"}, {"SlurmUser", "root"}, {"AuthType", "auth/none"}, {"CredType", "cred/none"},
+		{"SlurmctldPort", "16817"}, {"SlurmdPort", "16818"}, {"SlurmctldPidFile", path.Join(at.dir, "slurmctld.pid")},
+		{"StateSaveLocation", path.Join(at.dir, "state")}, {"SlurmdSpoolDir", path.Join(at.dir, "spool")},
 		{"MailProg", "/bin/true"},
 	} {
 		b.WriteString(kv[0] + "=" + kv[1] + "\n")
 	}
-	if t.NoCgroups {
+	if at.noCgroups {
 		b.WriteString("ProctrackType=proctrack/linuxproc\n")
 		delete(out, "cgroup.conf")
-		if s.Version.AtLeast(V2405) {
+		if set.Version.AtLeast(slurmconf.V2405) {
 			out["cgroup.conf"] = "CgroupPlugin=disabled\n"
 		}
 	}
 	for _, l := range lines {
-		if t.NoCgroups && len(l.Pairs) > 0 && cgroupKeys[strings.ToLower(l.Pairs[0].Key)] {
+		if at.noCgroups && len(l.Pairs) > 0 && cgroupKeys[strings.ToLower(l.Pairs[0].Key)] {
 			continue
 		}
 		writeTrialLine(&b, l)
@@ -86,7 +78,7 @@ func (s FileSet) ForTrial(t Trial) (map[string]string, error) {
 	return out, nil
 }
 
-func writeTrialLine(b *strings.Builder, l Line) {
+func writeTrialLine(b *strings.Builder, l slurmconf.Line) {
 	if l.Include != "" {
 		b.WriteString("Include " + l.Include + "\n")
 		return
@@ -101,7 +93,7 @@ func writeTrialLine(b *strings.Builder, l Line) {
 		if wrote {
 			b.WriteByte(' ')
 		}
-		b.WriteString(p.Key + p.Op + quote(p.Value))
+		b.WriteString(p.Key + p.Op + `"` + p.Value + `"`)
 		wrote = true
 	}
 	if node && wrote {
