@@ -20,9 +20,6 @@ const (
 	labelShape   = "gpucluster.lab.shape"
 )
 
-// labelBuild marks containers that build an image.
-const labelBuild = "gpucluster.lab.build"
-
 // namePattern is what a lab or a host may be called: a DNS label, since host names are
 // made of them.
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)

@@ -17,6 +17,10 @@ import (
 // reached the answer usually comes at once; a silent one is not waited for.
 const pullWait = 20 * time.Second
 
+// buildContainer is the container in which a layer is made. It has a name and no label:
+// a label would be in the image, and then on every host made from it.
+const buildContainer = "gpucluster-lab-build"
+
 // packageCacheDir keeps downloaded packages between builds, one folder a release.
 const packageCacheDir = "/var/cache/gpucluster/packages"
 
@@ -36,7 +40,7 @@ func (e *Engine) EnsureImage(ctx context.Context, spec ImageSpec) (ImageInfo, er
 		return ImageInfo{}, err
 	}
 	defer unlock()
-	if err := e.sweepBuilds(ctx); err != nil {
+	if err := e.sweepBuild(ctx); err != nil {
 		return ImageInfo{}, err
 	}
 	if err := e.build(ctx, r); err != nil {
@@ -45,19 +49,14 @@ func (e *Engine) EnsureImage(ctx context.Context, spec ImageSpec) (ImageInfo, er
 	return ImageInfo{Image: r.tag()}, nil
 }
 
-// sweepBuilds removes what a build that was killed left. Only the holder of the image lock
+// sweepBuild removes what a build that was killed left. Only the holder of the image lock
 // builds, so whatever is there is dead.
-func (e *Engine) sweepBuilds(ctx context.Context) error {
-	out, err := e.docker.run(ctx, "ps", "-aq", "--filter", "label="+labelBuild)
-	if err != nil {
-		return err
+func (e *Engine) sweepBuild(ctx context.Context) error {
+	_, err := e.docker.run(ctx, "rm", "-f", "-v", buildContainer)
+	if missing(err) {
+		return nil
 	}
-	for id := range strings.FieldsSeq(out) {
-		if _, err := e.docker.run(ctx, "rm", "-f", "-v", id); err != nil && !missing(err) {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 func (e *Engine) hasImage(ctx context.Context, tag string) (bool, error) {
@@ -166,7 +165,7 @@ func (e *Engine) buildSlurm(ctx context.Context, r recipe) error {
 // commitScript runs a script in a container of one image and commits the result as another.
 func (e *Engine) commitScript(ctx context.Context, from, to, release, script string, env, args []string) error {
 	cache := filepath.Join(packageCacheDir, release)
-	run := []string{"create", "-i", "--label", labelBuild + "=1", "--mount",
+	run := []string{"create", "-i", "--name", buildContainer, "--mount",
 		"type=bind,src=" + cache + ",dst=/var/cache/apt/archives"}
 	if err := os.MkdirAll(filepath.Join(cache, "partial"), 0o755); err != nil {
 		run = run[:len(run)-2] // not root: build without the cache
@@ -183,7 +182,7 @@ func (e *Engine) commitScript(ctx context.Context, from, to, release, script str
 		// Also after a cancelled build: nothing may stay.
 		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
-		_, _ = e.docker.run(cleanup, "rm", "-f", "-v", id)
+		_ = e.sweepBuild(cleanup)
 	}()
 	if err := e.docker.stream(ctx, strings.NewReader(script), buildProgress(e.progress), io.Discard, "start", "-a", "-i", id); err != nil {
 		return err

@@ -39,10 +39,10 @@ var fromForky = map[string]bool{"26.05": true}
 // serverPackages are on every host: what a server has anyway, and what the toolkit's roles
 // would otherwise spend minutes installing on each host.
 var serverPackages = []string{
-	"ca-certificates", "chrony", "cron", "curl", "dbus", "ethtool", "fuse3", "glusterfs-client", "glusterfs-server",
+	"acl", "ca-certificates", "chrony", "cron", "curl", "dbus", "ethtool", "fuse3", "glusterfs-client", "glusterfs-server",
 	"iproute2", "iptables", "iputils-ping", "kmod", "less", "libpam-modules", "logrotate", "lsof", "mariadb-client",
 	"mariadb-server", "munge", "nftables", "openssh-server", "procps", "psmisc", "python3", "python3-apt",
-	"python3-pymysql", "rsync", "sudo", "systemd", "systemd-sysv", "udev", "util-linux", "xz-utils",
+	"python3-pymysql", "rsync", "sudo", "systemd", "systemd-sysv", "tzdata", "udev", "util-linux", "xz-utils",
 }
 
 // slurmPackages are what any role of a Slurm cluster needs.
@@ -119,6 +119,9 @@ func (r recipe) slurm() []string {
 	return append(list, r.Added...)
 }
 
+// recipeFormat counts changes in how layers are made that the rest of a recipe does not show.
+const recipeFormat = 2
+
 // rootTag names the image of the bare release, serverTag the one with a server's packages,
 // tag the finished one.
 func (r recipe) rootTag() string {
@@ -126,7 +129,7 @@ func (r recipe) rootTag() string {
 }
 
 func (r recipe) serverTag() string {
-	return "gpucluster-lab-server:" + r.Release + "-" + digest(r.rootTag(), r.Server, r.Scripts[0])
+	return "gpucluster-lab-server:" + r.Release + "-" + digest(recipeFormat, r.rootTag(), r.Server, r.Scripts[0])
 }
 
 func (r recipe) tag() string {

@@ -27,17 +27,20 @@ apt-get install -qy -o APT::Keep-Downloaded-Packages=true "$@"
 # rights are given when a host is made.
 useradd --system --uid 890 --user-group --create-home --shell /bin/bash --password '*' ops
 
-# Every daemon but sshd waits for whoever owns its role. What a container cannot do, or
-# need not do at each boot, is masked.
-for unit in chrony cron glusterd mariadb munge nftables rsync remote-fs.target fstrim.timer apt-daily.timer \
-	apt-daily-upgrade.timer dpkg-db-backup.timer sshd-keygen.service e2scrub_all.timer getty@tty1; do
+# Every daemon but sshd waits for whoever owns its role.
+for unit in chrony cron glusterd mariadb munge nftables rsync remote-fs.target apt-daily.timer apt-daily-upgrade.timer \
+	dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap fstrim.timer xfs_scrub_all.timer getty@tty1; do
 	systemctl disable "$unit" 2>/dev/null || true
 done
-systemctl mask -q systemd-modules-load.service systemd-udevd.service systemd-udev-trigger.service \
-	systemd-logind.service getty.target console-getty.service ldconfig.service systemd-journal-catalog-update.service \
-	systemd-update-done.service sshd-keygen.service systemd-binfmt.service proc-sys-fs-binfmt_misc.automount \
-	dev-hugepages.mount sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mount \
-	systemd-firstboot.service systemd-random-seed.service systemd-pstore.service
+# Masked is what would reach through to the machine's own kernel and devices, which all
+# containers share (sysctl, modules, udev), and what only costs time at each boot.
+systemctl mask -q systemd-sysctl.service systemd-modules-load.service modprobe@.service systemd-udevd.service \
+	systemd-udev-trigger.service systemd-binfmt.service proc-sys-fs-binfmt_misc.automount systemd-random-seed.service \
+	systemd-pstore.service systemd-remount-fs.service systemd-tmpfiles-setup-dev.service \
+	systemd-tmpfiles-setup-dev-early.service dev-hugepages.mount sys-kernel-debug.mount sys-kernel-tracing.mount \
+	sys-kernel-config.mount sys-fs-fuse-connections.mount systemd-logind.service getty.target console-getty.service \
+	ldconfig.service systemd-sysusers.service systemd-journal-catalog-update.service systemd-update-done.service \
+	systemd-firstboot.service sshd-keygen.service
 systemctl enable -q ssh
 mkdir -p /etc/systemd/journald.conf.d
 printf '[Journal]\nStorage=persistent\nSystemMaxUse=64M\nReadKMsg=no\n' >/etc/systemd/journald.conf.d/gpucluster-lab.conf

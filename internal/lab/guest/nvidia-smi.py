@@ -2,7 +2,7 @@
 """Stand-in for nvidia-smi on a lab host: reports the simulated GPUs of gpus.json.
 
 Like the real one it shows only GPUs whose device the caller may open, so that a job that
-is confined to two GPUs sees two.
+is confined to two GPUs sees two, numbered from 0.
 """
 import errno
 import json
@@ -53,7 +53,8 @@ def visible():
             gpus = json.load(f)["gpus"]
     except OSError as e:
         fail(f"NVIDIA-SMI has failed because it couldn't read {PROFILE}: {e.strerror}", 9)
-    return [g for g in gpus if allowed(g["device"])]
+    # The driver's library numbers what it may open, not what there is.
+    return [g | {"index": i} for i, g in enumerate(g for g in gpus if allowed(g["device"]))]
 
 
 def select(gpus, wanted):
