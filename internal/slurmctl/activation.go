@@ -184,7 +184,7 @@ func (a *activation) compare(ctx context.Context) error {
 		return err
 	}
 	a.result.Change = a.change
-	a.say("this %s", a.change)
+	a.say("the new file set has: %s", a.change)
 	return nil
 }
 

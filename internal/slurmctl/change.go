@@ -68,9 +68,9 @@ func (c Change) String() string {
 			parts = append(parts, what+" "+hostlist.Compress(names))
 		}
 	}
-	add("adds", c.Added)
-	add("removes", c.Removed)
-	add("reshapes", c.ReshapedNames())
+	add("new", c.Added)
+	add("without", c.Removed)
+	add("another shape of", c.ReshapedNames())
 	if len(parts) == 0 {
 		return "the same nodes"
 	}

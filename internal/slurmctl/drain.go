@@ -2,6 +2,7 @@ package slurmctl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -99,7 +100,7 @@ func (c *Client) Undrain(ctx context.Context, names []string, reason string) ([]
 	if len(lift) == 0 {
 		return nil, nil
 	}
-	if err := c.update(ctx, lift, "State=UNDRAIN"); err != nil {
+	if err := c.undrain(ctx, lift); err != nil {
 		return nil, fmt.Errorf("lifting drains: %w", err)
 	}
 	for _, before := range sortedKeys(back) {
@@ -108,6 +109,21 @@ func (c *Client) Undrain(ctx context.Context, names []string, reason string) ([]
 		}
 	}
 	return lift, nil
+}
+
+// undrain lifts drains. While slurmctld starts it knows a node's drain before
+// it allows to change it, so a refusal is tried again for a while.
+func (c *Client) undrain(ctx context.Context, nodes []string) error {
+	for until := time.Now().Add(20 * time.Second); ; {
+		err := c.update(ctx, nodes, "State=UNDRAIN")
+		var failed *CommandError
+		if err == nil || !errors.As(err, &failed) || time.Now().After(until) {
+			return err
+		}
+		if c.wait(ctx) != nil {
+			return err
+		}
+	}
 }
 
 // Quarantine drains a node that failed a check, for a reason that says why.

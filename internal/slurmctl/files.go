@@ -71,10 +71,12 @@ func (s Shell) StopController(ctx context.Context) error {
 }
 
 // The suffixes of the files beside a placed one, dotted so that no glob takes
-// them for configuration.
+// them for configuration: the new content, the previous content, and the mark
+// that there was none.
 const (
 	newSuffix    = ".gpucluster-new"
 	beforeSuffix = ".gpucluster-before"
+	absentSuffix = ".gpucluster-absent"
 )
 
 func beside(p, suffix string) string {
@@ -100,13 +102,18 @@ func (s Shell) Place(ctx context.Context, files []File) error {
 	fmt.Fprintf(&b, "trap '%s' EXIT\n", strings.ReplaceAll(Words(append([]string{"rm", "-f"}, news...)...), "'", `'\''`))
 	b.WriteString("tar -x -P -f - -C / --no-same-owner\n")
 	for _, f := range files {
-		fresh := Quote(beside(f.Path, newSuffix))
-		fmt.Fprintf(&b, "chown %s:%s %s\nchmod %o %[3]s\n", Quote(orRoot(f.Owner)), Quote(orRoot(f.Group)), fresh, orMode(f.Mode))
+		fmt.Fprintf(&b, "chown %s:%s %s\nchmod %o %s\n", Quote(orRoot(f.Owner)), Quote(orRoot(f.Group)),
+			Quote(beside(f.Path, newSuffix)), orMode(f.Mode), Quote(beside(f.Path, newSuffix)))
 	}
 	b.WriteString(Words(append([]string{"sync"}, news...)...) + "\n")
+	// All previous content is safe before the first file is replaced.
 	for _, f := range files {
-		to, fresh, before := Quote(f.Path), Quote(beside(f.Path, newSuffix)), Quote(beside(f.Path, beforeSuffix))
-		fmt.Fprintf(&b, "rm -f %s\n[ ! -e %s ] || cp -p %[2]s %[1]s\nmv -f %s %[2]s\n", before, to, fresh)
+		to, before, absent := Quote(f.Path), Quote(beside(f.Path, beforeSuffix)), Quote(beside(f.Path, absentSuffix))
+		fmt.Fprintf(&b, "rm -f %s %s\n", before, absent)
+		fmt.Fprintf(&b, "if [ -e %s ]; then cp -p %s %s; else : >%s; fi\n", to, to, before, absent)
+	}
+	for _, f := range files {
+		fmt.Fprintf(&b, "mv -f %s %s\n", Quote(beside(f.Path, newSuffix)), Quote(f.Path))
 	}
 	if _, err := s.Runner.Run(ctx, b.String(), archive); err != nil {
 		return fmt.Errorf("placing files: %w", err)
@@ -114,13 +121,16 @@ func (s Shell) Place(ctx context.Context, files []File) error {
 	return nil
 }
 
-// Restore renames what stood there before back into place.
+// Restore renames what stood there before back into place, and removes files of
+// which Place marked that there were none. Without either it leaves a file alone:
+// Place had not come that far.
 func (s Shell) Restore(ctx context.Context, files []File) error {
 	var b strings.Builder
 	b.WriteString("set -e\n")
 	for _, f := range files {
-		to, before := Quote(f.Path), Quote(beside(f.Path, beforeSuffix))
-		fmt.Fprintf(&b, "if [ -e %s ]; then mv -f %[1]s %s; else rm -f %[2]s; fi\n", before, to)
+		to, before, absent := Quote(f.Path), Quote(beside(f.Path, beforeSuffix)), Quote(beside(f.Path, absentSuffix))
+		fmt.Fprintf(&b, "if [ -e %s ]; then mv -f %s %s; elif [ -e %s ]; then rm -f %s %s; fi\n",
+			before, before, to, absent, to, absent)
 	}
 	if _, err := s.Runner.Run(ctx, b.String(), nil); err != nil {
 		return fmt.Errorf("putting the previous files back: %w", err)

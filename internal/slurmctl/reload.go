@@ -113,7 +113,7 @@ func (a *activation) undo(ctx context.Context) error {
 		a.say("putting the previous files back")
 		all = append(all, a.host.Restore(ctx, a.spec.Files), a.again(ctx))
 	} else if a.stopped {
-		all = append(all, a.host.StartController(ctx))
+		all = append(all, a.host.StartController(ctx), a.WaitUp(ctx, orDefault(a.spec.UpLimit, 2*time.Minute)))
 	}
 	if len(a.drained.Ours) > 0 {
 		a.say("lifting the drains of this run")

@@ -95,10 +95,11 @@ func Words(args ...string) string {
 	return strings.Join(quoted, " ")
 }
 
+// firstLine names a command in an error.
 func firstLine(s string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
 	if more {
-		return line + " ..."
+		return "a script"
 	}
 	return line
 }

@@ -59,7 +59,8 @@ rm -f "$root/usr/sbin/policy-rc.d"
 printf '127.0.0.1 localhost\n10.77.0.1 ctl1\n' >"$root/etc/hosts"
 echo ctl1 >"$root/etc/hostname"
 : >"$root/etc/resolv.conf"
-exec chroot "$root" /bin/sh -c 'echo ready; exec sleep infinity'
+# A shell that waits reaps every daemon that ends, as an init does.
+exec chroot "$root" /bin/sh -c 'echo ready; while :; do sleep 1; done'
 `
 
 // Sandbox is a private view of a machine. It is a [slurmctl.Runner].
