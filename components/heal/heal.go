@@ -132,6 +132,12 @@ func unhealthy(ctx context.Context, r priorstate.Resource, registry step.Registr
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	in := step.NewInput([]byte(r.Text("stdin")), r.Environment, os.Stderr)
+	lookup := func(entry string) string {
+		if entry == step.EnvPrevious {
+			return r.Text("stdout")
+		}
+		return r.Environment(entry)
+	}
+	in := step.NewInput([]byte(r.Text("stdin")), lookup, os.Stderr)
 	return registry.Run(ctx, name, step.OperationProbe, in, os.Stderr)
 }

@@ -55,15 +55,10 @@ const engineWait = 90 * time.Second
 // the caller is root. The engine it starts outlives the caller. Progress lines go to
 // progress; nil drops them. Errors carry a hint (HintError) when something is missing.
 func EnsureEngine(ctx context.Context, progress io.Writer) (*Engine, error) {
-	if progress == nil {
-		progress = io.Discard
-	}
-	path, err := exec.LookPath("docker")
+	e, err := newEngine(progress)
 	if err != nil {
-		return nil, &HintError{Err: errors.New("the lab needs Docker, and there is no docker command on PATH"),
-			Hint: "install it: apt-get install docker.io"}
+		return nil, err
 	}
-	e := &Engine{docker: docker{path: path}, progress: progress, state: defaultStateDir()}
 	info, err := e.ask(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -75,6 +70,30 @@ func EnsureEngine(ctx context.Context, progress io.Writer) (*Engine, error) {
 	}
 	e.info = info
 	return e, nil
+}
+
+// FindEngine returns the Docker engine of this machine where one runs. It starts none.
+func FindEngine(ctx context.Context, progress io.Writer) (*Engine, error) {
+	e, err := newEngine(progress)
+	if err != nil {
+		return nil, err
+	}
+	if e.info, err = e.ask(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func newEngine(progress io.Writer) (*Engine, error) {
+	if progress == nil {
+		progress = io.Discard
+	}
+	path, err := exec.LookPath("docker")
+	if err != nil {
+		return nil, &HintError{Err: errors.New("the lab needs Docker, and there is no docker command on PATH"),
+			Hint: "install it: apt-get install docker.io"}
+	}
+	return &Engine{docker: docker{path: path}, progress: progress, state: defaultStateDir()}, nil
 }
 
 // ask asks the engine for its version.

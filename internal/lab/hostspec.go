@@ -22,7 +22,7 @@ type HostSpec struct {
 	// subnet from .10 on, kept as long as the host exists.
 	Address string `json:"address,omitempty"`
 	// AuthorizedKey is the public key, one line, that may log in as root.
-	AuthorizedKey string `json:"authorizedKey"`
+	AuthorizedKey string `json:"authorizedKey,omitempty"`
 	// SudoUser gives the user ops the same key and sudo without a password.
 	SudoUser bool `json:"sudoUser,omitempty"`
 	// Hardware is what the host pretends to have.

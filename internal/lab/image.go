@@ -24,6 +24,19 @@ const buildContainer = "gpucluster-lab-build"
 // packageCacheDir keeps downloaded packages between builds, one folder a release.
 const packageCacheDir = "/var/cache/gpucluster/packages"
 
+// ProbeImage tells whether the image that a spec asks for is there. It builds none.
+func (e *Engine) ProbeImage(ctx context.Context, spec ImageSpec) error {
+	name, err := ImageName(spec)
+	if err != nil {
+		return err
+	}
+	have, err := e.hasImage(ctx, name)
+	if err == nil && !have {
+		err = fmt.Errorf("the lab's image %s is gone", name)
+	}
+	return err
+}
+
 // EnsureImage builds the image that a spec asks for, once for this machine, and returns its
 // name. A build prints its progress; it leaves nothing behind when it fails.
 func (e *Engine) EnsureImage(ctx context.Context, spec ImageSpec) (ImageInfo, error) {

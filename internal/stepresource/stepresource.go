@@ -49,7 +49,7 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		environment[step.EnvToolkit] = pulumi.String(args.Toolkit)
 	}
 	if len(args.Targets) > 0 {
-		environment[step.EnvTargets] = encodeTargets(args.Targets)
+		environment[step.EnvTargets] = Targets(args.Targets)
 		for _, target := range args.Targets {
 			if target.TrustOnFirstUse {
 				environment[step.EnvTrustOnFirstUse] = pulumi.String("yes")
@@ -94,7 +94,8 @@ func Encode(spec any) (string, error) {
 	return buffer.String(), nil
 }
 
-func encodeTargets(connections []connection.Connection) pulumi.StringOutput {
+// Targets is the JSON list of targets that a step reads.
+func Targets(connections []connection.Connection) pulumi.StringOutput {
 	var inputs []any
 	for _, c := range connections {
 		address := c.Address

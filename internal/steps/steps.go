@@ -2,13 +2,21 @@
 package steps
 
 import (
+	"slices"
+
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/gatestep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/labstep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
 // All returns every step.
 func All() step.Registry {
-	return step.Registry{
-		gatestep.Step(),
-	}
+	return slices.Concat(
+		labstep.Steps(),
+		hoststep.Steps(),
+		slurmstep.Steps(),
+		step.Registry{gatestep.Step()},
+	)
 }

@@ -1,0 +1,90 @@
+// Package hosts prepares hosts for any scheduler: it compares them with what
+// was declared, makes people and groups known, and mounts the shared home.
+//
+// The usual path is [NewHosts] on the connections of a lab or an inventory.
+package hosts
+
+import (
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/gpucluster/pulumi-gpucluster/components/connection"
+	"github.com/gpucluster/pulumi-gpucluster/components/heal"
+	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
+)
+
+// Hosts is a set of prepared hosts.
+type Hosts struct {
+	pulumi.ResourceState
+
+	// Connections to the hosts, as given.
+	Connections connection.Connections
+
+	prepared map[string][]pulumi.Resource
+	outcomes map[string][]pulumi.StringOutput
+}
+
+// HostsArgs says which hosts to prepare.
+type HostsArgs struct {
+	// Environment that the hosts belong to. It must be valid. Plain.
+	Environment *config.Environment
+	// Connections to every host of the environment.
+	Connections connection.Connections
+	// Heal says which hosts need repair. Default: none.
+	Heal *heal.Assessment
+}
+
+// Ready returns what has to be done on a host before anything else may use it.
+func (h *Hosts) Ready(host string) []pulumi.Resource { return h.prepared[host] }
+
+// Outcomes returns how the host's preparation ended, for a gate.
+func (h *Hosts) Outcomes(host string) []pulumi.StringOutput { return h.outcomes[host] }
+
+// NewHosts prepares every host of the environment.
+func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.ResourceOption) (*Hosts, error) {
+	h := &Hosts{
+		Connections: args.Connections,
+		prepared:    map[string][]pulumi.Resource{},
+		outcomes:    map[string][]pulumi.StringOutput{},
+	}
+	if err := ctx.RegisterComponentResource("gpucluster:hosts:Hosts", name, h, opts...); err != nil {
+		return nil, err
+	}
+	for _, host := range args.Environment.AllHosts() {
+		reach, ok := args.Connections[host.Name]
+		if !ok {
+			return nil, fmt.Errorf("%s has no connection", host.Name)
+		}
+		resource := name + "-" + host.Name + "-baseline"
+		baseline, err := stepresource.New(ctx, resource, stepresource.Args{
+			Step: hoststep.Baseline,
+			Spec: hoststep.BaselineSpec{
+				Host: host.Name, Essential: Essential(host), Vars: baselineVars(args.Environment, host),
+			},
+			Targets: []connection.Connection{reach},
+			Heal:    args.Heal.Count(resource),
+			Toolkit: playbook.Digest(playbook.Baseline),
+		}, pulumi.Parent(h))
+		if err != nil {
+			return nil, err
+		}
+		h.prepared[host.Name] = append(h.prepared[host.Name], baseline)
+		h.outcomes[host.Name] = append(h.outcomes[host.Name], baseline.Stdout)
+	}
+	if args.Environment.Home != nil {
+		if err := h.shareHome(ctx, name, args); err != nil {
+			return nil, err
+		}
+	}
+	return h, ctx.RegisterResourceOutputs(h, pulumi.Map{})
+}
+
+// Essential reports whether nothing can go on without the host: its failure
+// stops the run, while the failure of another host only puts it in quarantine.
+func Essential(host config.Host) bool {
+	return host.Has(config.RoleController) || host.Has(config.RoleDatabase) || host.Has(config.RoleStorage)
+}

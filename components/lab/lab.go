@@ -1,0 +1,108 @@
+// Package lab makes the hosts of an environment as containers that behave like
+// servers: systemd as the first process, an SSH daemon, an address of their
+// own, and simulated GPUs. Everything on top treats them like real servers.
+//
+// The usual path is [NewLab], whose Connections go into the other components.
+package lab
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/gpucluster/pulumi-gpucluster/components/connection"
+	"github.com/gpucluster/pulumi-gpucluster/components/heal"
+	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/labstep"
+)
+
+// Lab is a set of container hosts on a network of their own.
+type Lab struct {
+	pulumi.ResourceState
+
+	// Connections to the hosts, by name.
+	Connections connection.Connections
+	// Subnet of the lab's network in CIDR form.
+	Subnet pulumi.StringOutput
+}
+
+// LabArgs says which hosts to make. All fields are plain: they decide which
+// resources exist.
+type LabArgs struct {
+	// Environment whose hosts are made. It must be valid and have a lab
+	// section.
+	Environment *config.Environment
+	// Heal says which hosts need repair. Default: none.
+	Heal *heal.Assessment
+}
+
+// NewLab makes the image, the network, a key pair and every host.
+func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.ResourceOption) (*Lab, error) {
+	l := &Lab{Connections: connection.Connections{}}
+	if err := ctx.RegisterComponentResource("gpucluster:lab:Lab", name, l, opts...); err != nil {
+		return nil, err
+	}
+	env, parent := args.Environment, pulumi.Parent(l)
+
+	images := lab.ImageSpec{Release: env.Release()}
+	if env.Slurm != nil {
+		images.Slurm = env.Slurm.Version
+	}
+	imageName, err := lab.ImageName(images)
+	if err != nil {
+		return nil, err
+	}
+	image, err := stepresource.New(ctx, name+"-image", stepresource.Args{
+		Step: labstep.Image, Spec: images, Heal: args.Heal.Count(name + "-image"),
+	}, parent)
+	if err != nil {
+		return nil, err
+	}
+	network, err := stepresource.New(ctx, name+"-network", stepresource.Args{
+		Step: labstep.Network, Spec: lab.NetworkSpec{Lab: env.Name, Subnet: env.Lab.Subnet},
+		Heal: args.Heal.Count(name + "-network"),
+	}, parent, pulumi.DependsOn([]pulumi.Resource{image}))
+	if err != nil {
+		return nil, err
+	}
+	key, err := stepresource.New(ctx, name+"-key", stepresource.Args{
+		Step: labstep.Key, Spec: labstep.KeySpec{Lab: env.Name}, SecretResult: true,
+	}, parent)
+	if err != nil {
+		return nil, err
+	}
+	privateKey, publicKey := splitKey(key.Stdout)
+
+	for _, host := range env.AllHosts() {
+		resource := name + "-" + host.Name + "-host"
+		made, err := stepresource.New(ctx, resource, stepresource.Args{
+			Step: labstep.Host,
+			Spec: lab.HostSpec{Lab: env.Name, Name: host.Name, Image: imageName, Hardware: hardware(host.Profile)},
+			Later: map[string]pulumi.StringInput{
+				labstep.EnvAuthorizedKey: publicKey, labstep.EnvNetwork: network.Stdout,
+			},
+			Heal: args.Heal.Count(resource),
+		}, parent, pulumi.DependsOn([]pulumi.Resource{image, network}))
+		if err != nil {
+			return nil, err
+		}
+		address, hostKey := splitHost(made.Stdout)
+		l.Connections[host.Name] = connection.Connection{
+			Name: host.Name, Address: address, HostKeys: pulumi.StringArray{hostKey}, PrivateKey: privateKey,
+		}
+	}
+	l.Subnet = subnet(network.Stdout)
+	return l, ctx.RegisterResourceOutputs(l, pulumi.Map{"subnet": l.Subnet})
+}
+
+// hardware is what a lab host pretends to have.
+func hardware(p config.Profile) lab.Hardware {
+	h := lab.Hardware{
+		Sockets: p.Sockets, CoresPerSocket: p.CoresPerSocket, ThreadsPerCore: p.ThreadsPerCore, MemoryMiB: int(p.Memory),
+	}
+	for _, gpu := range p.GPUs {
+		h.GPUs.Count += gpu.Count
+		h.GPUs.Name = gpu.Type
+	}
+	return h
+}

@@ -1,0 +1,95 @@
+package slurm
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/gatestep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
+)
+
+// declareSmoke runs a job over two hosts of the default partition.
+func (b *builder) declareSmoke() error {
+	partition := b.env.Slurm.Partitions[0]
+	for _, p := range b.env.Slurm.Partitions {
+		if p.Default {
+			partition = p
+		}
+	}
+	hosts := b.partitionHosts(partition)
+	spec := slurmstep.SmokeSpec{
+		Controllers: b.controllers(), Version: b.env.Slurm.Version, Partition: partition.Name, Hosts: min(2, len(hosts)),
+	}
+	if len(hosts) > 0 {
+		spec.Gres = oneOfEach(hosts[0].Profile)
+	}
+	smoke, err := stepresource.New(b.ctx, b.name+"-smoke", stepresource.Args{
+		Step: slurmstep.Smoke, Spec: spec, Targets: b.connections(b.controllers()...), Heal: b.heal.Count(b.name + "-smoke"),
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	if err != nil {
+		return err
+	}
+	b.Smoke = smoke.Stdout
+	b.outcomes = append(b.outcomes, smoke.Stdout)
+	b.last = append(b.last, smoke)
+	return nil
+}
+
+// partitionHosts are the compute hosts of a partition with the same GPUs as
+// the first, since a job asks for the same on each of its hosts.
+func (b *builder) partitionHosts(partition config.Partition) []config.Host {
+	names, err := hostlist.Expand(partition.Hosts)
+	if err != nil {
+		return nil // a valid environment has none
+	}
+	var out []config.Host
+	for _, host := range b.env.HostsWithRole(config.RoleCompute) {
+		if slices.Contains(names, host.Name) && (len(out) == 0 || gresOf(host.Profile) == gresOf(out[0].Profile)) {
+			out = append(out, host)
+		}
+	}
+	return out
+}
+
+// oneOfEach asks for all GPUs of the first type.
+func oneOfEach(p config.Profile) string {
+	if len(p.GPUs) == 0 {
+		return ""
+	}
+	return gresOf(config.Profile{GPUs: p.GPUs[:1]})
+}
+
+// declareGate fails the run at its end when a host is in quarantine.
+func (b *builder) declareGate() error {
+	var outcomes []any
+	for _, outcome := range b.outcomes {
+		outcomes = append(outcomes, outcome)
+	}
+	list := pulumi.All(outcomes...).ApplyT(func(texts []any) (string, error) {
+		data, err := json.Marshal(texts)
+		return string(data), err
+	}).(pulumi.StringOutput)
+	gate, err := stepresource.New(b.ctx, b.name+"-gate", stepresource.Args{
+		Step: "gate", Spec: gatestep.Spec{Environment: b.env.Name},
+		Later: map[string]pulumi.StringInput{gatestep.EnvOutcomes: list},
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	if err != nil {
+		return err
+	}
+	b.last = append(b.last, gate)
+	return nil
+}
+
+// declareGuard makes what is deleted first and may refuse.
+func (b *builder) declareGuard() error {
+	_, err := stepresource.New(b.ctx, b.name+"-guard", stepresource.Args{
+		Step: slurmstep.Guard, Spec: slurmstep.GuardSpec{Controllers: b.controllers()},
+		Targets: b.connections(b.controllers()...),
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	return err
+}

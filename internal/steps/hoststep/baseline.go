@@ -1,0 +1,82 @@
+// Package hoststep holds the steps that prepare hosts for any scheduler.
+package hoststep
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+)
+
+// Names of the steps.
+const (
+	Baseline = "host-baseline"
+	Home     = "host-home"
+)
+
+// Steps returns the steps of hosts.
+func Steps() step.Registry {
+	return step.Registry{
+		{Name: Baseline, Title: "Check a host against its declaration and prepare it", Apply: applyBaseline, Probe: probeBaseline},
+		{Name: Home, Title: "Have the shared home on a host", Apply: applyHome, Remove: removeHome, Probe: probeHome},
+	}
+}
+
+// BaselineSpec says what a host must be and have.
+type BaselineSpec struct {
+	// Host by name.
+	Host string `json:"host"`
+	// Essential hosts stop the run when they fail; others are quarantined.
+	Essential bool `json:"essential,omitempty"`
+	// Vars of the playbook.
+	Vars map[string]any `json:"vars"`
+}
+
+func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
+	var spec BaselineSpec
+	if err := in.Spec(&spec); err != nil {
+		return nil, err
+	}
+	err := onHost(ctx, in, spec.Host, func(session *remote.Session) error {
+		_, err := playbook.Run(ctx, session, playbook.Baseline, playbook.Request{
+			Groups: map[string][]string{"all": {spec.Host}}, Vars: spec.Vars, Progress: in.Log,
+		})
+		return err
+	})
+	return outcome(ctx, spec.Host, spec.Essential, err)
+}
+
+// outcome turns a failure of a host that is not essential into quarantine. An
+// interrupted run stays a failure.
+func outcome(ctx context.Context, host string, essential bool, err error) (any, error) {
+	if err == nil {
+		return step.Ready(host, ""), nil
+	}
+	if essential || ctx.Err() != nil {
+		return nil, err
+	}
+	return step.Quarantined(host, err), nil
+}
+
+// onHost opens a session and calls use.
+func onHost(ctx context.Context, in *step.Input, host string, use func(*remote.Session) error) error {
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", host, err)
+	}
+	defer session.Close()
+	return use(session)
+}
+
+func probeBaseline(ctx context.Context, in *step.Input) error {
+	var spec BaselineSpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	return onHost(ctx, in, spec.Host, func(session *remote.Session) error {
+		_, err := session.Run(ctx, spec.Host, "true", nil)
+		return err
+	})
+}

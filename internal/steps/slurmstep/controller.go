@@ -1,0 +1,167 @@
+package slurmstep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+)
+
+// configDir is where slurmctld reads its files on Debian.
+const configDir = "/etc/slurm"
+
+// ControllerSpec says what the controllers run with.
+type ControllerSpec struct {
+	// Controllers by name, the primary first.
+	Controllers []string `json:"controllers"`
+	// Version is the release line.
+	Version string `json:"version"`
+	// DrainDeadline bounds the wait for jobs of hosts that leave, as a Go
+	// duration.
+	DrainDeadline string `json:"drainDeadline"`
+	// Files of the configuration directory, by name.
+	Files map[string]string `json:"files"`
+	// Scripts names the files that are executable.
+	Scripts []string `json:"scripts,omitempty"`
+	// Vars of the playbook.
+	Vars map[string]any `json:"vars"`
+}
+
+// ControllerResult is what an activation left.
+type ControllerResult struct {
+	// Nodes of the cluster, as a host list.
+	Nodes string `json:"nodes"`
+	// Activated is what the activation did.
+	Activated slurmctl.Activated `json:"activated"`
+}
+
+func applyController(ctx context.Context, in *step.Input) (any, error) {
+	var spec ControllerSpec
+	if err := in.Spec(&spec); err != nil {
+		return nil, err
+	}
+	deadline, err := time.ParseDuration(spec.DrainDeadline)
+	if err != nil {
+		return nil, fmt.Errorf("reading the drain deadline: %w", err)
+	}
+	nodes, err := nodesOf(spec.Files["slurm.conf"])
+	if err != nil {
+		return nil, err
+	}
+	applied, err := appliedNodes(in)
+	if err != nil {
+		return nil, err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	if _, err := play(ctx, in, session, playbook.Controller, spec.Controllers, spec.Vars, nil); err != nil {
+		return nil, err
+	}
+	ctl, err := client(ctx, in, session, spec.Controllers)
+	if err != nil {
+		return nil, err
+	}
+	activated, err := ctl.Activate(ctx, controllerHosts(session, spec.Controllers), slurmctl.Activation{
+		Files: spec.files(), Nodes: nodes, Applied: applied, Version: spec.Version,
+		DrainDeadline: deadline,
+	})
+	if err != nil {
+		return nil, withChoices(err)
+	}
+	return ControllerResult{Nodes: hostlist.Compress(names(nodes)), Activated: activated}, nil
+}
+
+func (s ControllerSpec) files() []slurmctl.File {
+	var files []slurmctl.File
+	for _, name := range sortedKeys(s.Files) {
+		file := slurmctl.File{Path: configDir + "/" + name, Content: s.Files[name], Mode: 0o644}
+		for _, script := range s.Scripts {
+			if script == name {
+				file.Mode = 0o755
+			}
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+func controllerHosts(session *remote.Session, controllers []string) slurmctl.Host {
+	hosts := make(slurmctl.Hosts, len(controllers))
+	for i, name := range controllers {
+		hosts[i] = slurmctl.Shell{Runner: runner(session, name)}
+	}
+	if len(hosts) == 1 {
+		return hosts[0]
+	}
+	return hosts
+}
+
+// appliedNodes are the nodes of the last activation that succeeded; nil when
+// there was none.
+func appliedNodes(in *step.Input) ([]string, error) {
+	var previous ControllerResult
+	known, err := in.Previous(&previous)
+	if err != nil || !known {
+		return nil, err
+	}
+	return hostlist.Expand(previous.Nodes)
+}
+
+// withChoices spells out what can be done about jobs that did not end in time.
+func withChoices(err error) error {
+	var late *slurmctl.DeadlinePassed
+	if !errors.As(err, &late) {
+		return err
+	}
+	return fmt.Errorf("%w\nnothing has changed, and what was drained for this is open again; the choices:\n  - %s",
+		err, strings.Join(late.Choices(), "\n  - "))
+}
+
+func removeController(ctx context.Context, in *step.Input) error {
+	var spec ControllerSpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	return unplay(ctx, in, session, playbook.ControllerRemove, spec.Controllers, spec.Vars)
+}
+
+// probeController asks slurmctld, and compares the files with what was placed.
+func probeController(ctx context.Context, in *step.Input) error {
+	var spec ControllerSpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	for _, host := range spec.Controllers {
+		if err := active(ctx, session, host, "munge", "slurmctld"); err != nil {
+			return err
+		}
+		if err := unchanged(ctx, session, host, spec.files()); err != nil {
+			return err
+		}
+	}
+	ctl, err := client(ctx, in, session, spec.Controllers)
+	if err != nil {
+		return err
+	}
+	return ctl.Ping(ctx)
+}

@@ -1,0 +1,79 @@
+package slurmstep
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+)
+
+// nodesOf reads the nodes that a slurm.conf describes.
+func nodesOf(content string) ([]slurmctl.NodeSpec, error) {
+	lines, err := slurmconf.Parse(content)
+	if err != nil {
+		return nil, fmt.Errorf("reading slurm.conf: %w", err)
+	}
+	var nodes []slurmctl.NodeSpec
+	for _, line := range lines {
+		expression, ok := line.Get("NodeName")
+		if !ok {
+			continue
+		}
+		some, err := nodesOfLine(line, expression)
+		if err != nil {
+			return nil, fmt.Errorf("reading slurm.conf, line %d: %w", line.Number, err)
+		}
+		nodes = append(nodes, some...)
+	}
+	return nodes, nil
+}
+
+func nodesOfLine(line slurmconf.Line, expression string) ([]slurmctl.NodeSpec, error) {
+	shape := slurmctl.NodeSpec{}
+	var memory int
+	for key, field := range map[string]*int{
+		"CPUs": &shape.CPUs, "Sockets": &shape.Sockets, "CoresPerSocket": &shape.Cores,
+		"ThreadsPerCore": &shape.Threads, "RealMemory": &memory,
+	} {
+		text, ok := line.Get(key)
+		if !ok {
+			continue
+		}
+		value, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		*field = value
+	}
+	if shape.CPUs == 0 {
+		shape.CPUs = shape.Sockets * shape.Cores * shape.Threads
+	}
+	shape.RealMemory = int64(memory)
+	text, _ := line.Get("Gres")
+	gres, err := slurmctl.ParseGres(text)
+	if err != nil {
+		return nil, err
+	}
+	shape.Gres = gres
+	all, err := hostlist.Expand(expression)
+	if err != nil {
+		return nil, err
+	}
+	address, _ := line.Get("NodeAddr")
+	nodes := make([]slurmctl.NodeSpec, len(all))
+	for i, name := range all {
+		nodes[i] = shape
+		nodes[i].Name, nodes[i].Addr = name, address
+	}
+	return nodes, nil
+}
+
+func names(nodes []slurmctl.NodeSpec) []string {
+	all := make([]string, len(nodes))
+	for i, node := range nodes {
+		all[i] = node.Name
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+// Package slurmstep holds the steps that build and keep a Slurm cluster.
+package slurmstep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+)
+
+// Names of the steps.
+const (
+	Keys       = "slurm-keys"
+	Database   = "slurm-database"
+	Controller = "slurm-controller"
+	Login      = "slurm-login"
+	Member     = "host-membership"
+	Accounting = "slurm-accounting"
+	Smoke      = "slurm-smoke"
+	Guard      = "guard"
+)
+
+// Names of the secrets.
+const (
+	// SecretMunge is the MUNGE key in base64.
+	SecretMunge = "MUNGE_KEY"
+	// SecretDatabase is the password of the accounting database.
+	SecretDatabase = "DATABASE_PASSWORD"
+)
+
+// Steps returns the steps of a Slurm cluster.
+func Steps() step.Registry {
+	return step.Registry{
+		{Name: Keys, Title: "Make the cluster's keys", Apply: applyKeys},
+		{Name: Database, Title: "Keep accounting records", Apply: applyDatabase, Remove: removeDatabase, Probe: probeDatabase},
+		{Name: Controller, Title: "Activate the configuration on the controllers", Apply: applyController, Remove: removeController, Probe: probeController},
+		{Name: Login, Title: "Give a login host the cluster's commands", Apply: applyLogin, Remove: removeLogin, Probe: probeLogin},
+		{Name: Member, Title: "Bring a host into the cluster", Apply: applyMember, Remove: removeMember, Probe: probeMember},
+		{Name: Smoke, Title: "Run a GPU job over several hosts", Apply: applySmoke},
+		{Name: Guard, Title: "Keep running jobs from being destroyed", Apply: applyGuard, Remove: removeGuard},
+	}
+}
+
+// play runs a playbook on hosts with the cluster's key.
+func play(ctx context.Context, in *step.Input, session *remote.Session, book playbook.Playbook, hosts []string, vars map[string]any, secrets map[string]string) (playbook.Result, error) {
+	all := map[string]string{"munge_key": in.Secret(SecretMunge)}
+	for name, value := range secrets {
+		all[name] = value
+	}
+	return playbook.Run(ctx, session, book, playbook.Request{
+		Groups: map[string][]string{"all": hosts}, Vars: vars, SecretVars: all, Progress: in.Log,
+	})
+}
+
+// unplay runs a removal playbook on those of the hosts that can be reached.
+func unplay(ctx context.Context, in *step.Input, session *remote.Session, book playbook.Playbook, hosts []string, vars map[string]any) error {
+	var there []string
+	for _, host := range hosts {
+		if _, err := session.Run(ctx, host, "true", nil); remote.IsUnreachable(err) {
+			in.Logf("%s cannot be reached; nothing is removed from it", host)
+			continue
+		}
+		there = append(there, host)
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	_, err := playbook.Run(ctx, session, book, playbook.Request{
+		Groups: map[string][]string{"all": there}, Vars: vars, Progress: in.Log,
+	})
+	return err
+}
+
+// runner lets slurmctl reach a host through the session.
+func runner(session *remote.Session, host string) slurmctl.Runner {
+	return slurmctl.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
+		out, err := session.Run(ctx, host, command, stdin)
+		var failed *remote.CommandError
+		if errors.As(err, &failed) && !failed.Unreachable && failed.ExitStatus >= 0 {
+			return []byte(out), &slurmctl.CommandError{Command: command, Status: failed.ExitStatus, Stderr: failed.Stderr}
+		}
+		return []byte(out), err
+	})
+}
+
+// client asks the first controller whose host can be reached.
+func client(ctx context.Context, in *step.Input, session *remote.Session, controllers []string) (*slurmctl.Client, error) {
+	var unreachable error
+	for _, host := range controllers {
+		if _, err := session.Run(ctx, host, "true", nil); err != nil {
+			unreachable = errors.Join(unreachable, err)
+			continue
+		}
+		return &slurmctl.Client{
+			Runner:   runner(session, host),
+			Progress: func(line string) { in.Logf("%s", line) },
+		}, nil
+	}
+	if unreachable == nil {
+		unreachable = errors.New("the environment names none")
+	}
+	return nil, fmt.Errorf("no controller can be reached: %w", unreachable)
+}
+
+// active fails when one of the units does not run on the host.
+func active(ctx context.Context, session *remote.Session, host string, units ...string) error {
+	words := "systemctl is-active --quiet"
+	var missing []error
+	for _, unit := range units {
+		_, err := session.Run(ctx, host, words+" "+unit, nil)
+		if remote.IsUnreachable(err) {
+			return err
+		}
+		if err != nil {
+			missing = append(missing, fmt.Errorf("%s does not run on %s", unit, host))
+		}
+	}
+	return errors.Join(missing...)
+}
