@@ -11,6 +11,8 @@
 // later; they are not part of the environment when the lab makes the hosts.
 package config
 
+//go:generate go run ../internal/envdoc/generate
+
 // Scheduler says which workload manager an environment gets.
 type Scheduler string
 
@@ -72,7 +74,7 @@ const (
 	RoleLogin Role = "login"
 	// RoleCompute runs jobs.
 	RoleCompute Role = "compute"
-	// RoleStorage serves the shared home where Home asks for a server.
+	// RoleStorage serves the shared home as a GlusterFS volume.
 	RoleStorage Role = "storage"
 )
 

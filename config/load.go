@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	namespace      = "gpucluster:"
-	environmentKey = namespace + "environment"
+	// Namespace is what the keys of this project begin with in a stack file.
+	Namespace = "gpucluster:"
+	// EnvironmentKey is the one key of this project.
+	EnvironmentKey = Namespace + "environment"
 )
 
 // Load reads a stack file: it decodes strictly, fills defaults and validates.
@@ -81,7 +83,7 @@ func (r *Report) parse(content []byte) (node *yaml.Node) {
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0:
 		r.add(Problem{Kind: KindMissing, Line: 1, Column: 1, What: "the file is empty",
-			Hint: "begin with config:, and under it " + environmentKey + ":"})
+			Hint: "begin with config:, and under it " + EnvironmentKey + ":"})
 		return nil
 	case err != nil:
 		r.syntax(err)
@@ -120,12 +122,12 @@ func (r *Report) environmentNode(document *yaml.Node) (key, value *yaml.Node) {
 	for name, item := range stack.Config {
 		entry := index[strictyaml.Child("config", name)]
 		switch {
-		case name == environmentKey:
+		case name == EnvironmentKey:
 			key, value = entry.Key, item.node
-		case strings.HasPrefix(name, namespace) || !strings.Contains(name, ":"):
+		case strings.HasPrefix(name, Namespace) || !strings.Contains(name, ":"):
 			r.add(Problem{Kind: KindUnknownKey, Line: entry.Key.Line, Column: entry.Key.Column,
 				Path: strictyaml.Child("config", name), What: fmt.Sprintf("unknown key %q", name),
-				Hint: "the only key of this project is " + environmentKey})
+				Hint: "the only key of this project is " + EnvironmentKey})
 		}
 	}
 	switch {
@@ -135,7 +137,7 @@ func (r *Report) environmentNode(document *yaml.Node) (key, value *yaml.Node) {
 			at = entry.Key
 		}
 		r.add(Problem{Kind: KindMissing, Line: at.Line, Column: at.Column, Path: "config",
-			What: "no " + environmentKey, Hint: "describe the environment under config:, " + environmentKey + ":"})
+			What: "no " + EnvironmentKey, Hint: "describe the environment under config:, " + EnvironmentKey + ":"})
 	case value != nil && value.Kind == yaml.MappingNode && len(value.Content) == 2 && value.Content[0].Value == "secure":
 		r.add(Problem{Kind: KindType, Line: value.Line, Column: value.Column, What: "the whole environment is a secret",
 			Hint: "write it in clear text; single values in it can be secrets"})

@@ -67,6 +67,9 @@ func (p Problem) String() string {
 	if p.File != "" {
 		parts = append(parts, fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column))
 	}
+	if p.Warning() {
+		parts = append(parts, "warning")
+	}
 	if p.Path != "" {
 		parts = append(parts, p.Path)
 	}

@@ -194,7 +194,7 @@ type PriorityWeights struct {
 	Age *int `yaml:"age,omitempty" json:"age,omitempty" check:"min=0,max=2147483646"`
 	// FairShare rewards those who used less than their share. Default 10000.
 	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty" check:"min=0,max=2147483646"`
-	// JobSize rewards large jobs (small ones with FavorSmall). Default 1000.
+	// JobSize rewards large jobs (small ones with Priority.FavorSmall). Default 1000.
 	JobSize *int `yaml:"jobSize,omitempty" json:"jobSize,omitempty" check:"min=0,max=2147483646"`
 	// Partition rewards PriorityJobFactor of the partition.
 	Partition int `yaml:"partition,omitempty" json:"partition,omitempty" check:"min=0,max=2147483646"`
