@@ -115,9 +115,9 @@ type Cluster struct {
 
 // StartCluster boots a sandbox and, in it, munged, slurmctld and a slurmd for each
 // node of the configuration, and waits until all nodes are idle.
-func StartCluster(t testing.TB, release string, conf Conf, lower ...string) *Cluster {
+func StartCluster(t testing.TB, release string, conf Conf) *Cluster {
 	t.Helper()
-	c := &Cluster{Sandbox: Start(t, release, lower...)}
+	c := &Cluster{Sandbox: Start(t, release)}
 	c.StartMunge(t)
 	if conf.Accounting {
 		c.StartAccounting(t)

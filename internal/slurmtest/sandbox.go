@@ -15,14 +15,19 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 )
 
-// Roots is the folder of root file systems of Debian releases.
-const Roots = "/var/cache/gpucluster/judge"
+// The folders of root file systems of Debian releases, and of what
+// prepare.sh adds to them.
+const (
+	Roots  = "/var/cache/gpucluster/judge"
+	Layers = "/var/cache/gpucluster/slurmtest"
+)
 
-// Releases are the Slurm releases that can be run, with their root file systems.
+// Releases are the Slurm releases that can be run, with the Debian release
+// that has each; "" is this machine's own.
 var Releases = map[string]string{
-	"22.05": "/",
-	"24.11": Roots + "/trixie",
-	"26.05": Roots + "/forky",
+	"22.05": "",
+	"24.11": "trixie",
+	"26.05": "forky",
 }
 
 // bootScript makes the private view and then sleeps as the sandbox's first
@@ -72,12 +77,19 @@ type Sandbox struct {
 }
 
 // Start makes a sandbox that holds a release of Slurm and ends it with the test.
-// lower are further layers of the file system, above the release's root.
-func Start(t testing.TB, release string, lower ...string) *Sandbox {
+func Start(t testing.TB, release string) *Sandbox {
 	t.Helper()
-	root, known := Releases[release]
+	suite, known := Releases[release]
 	if !known {
 		t.Fatalf("no root file system for Slurm %s", release)
+	}
+	root, layers := "/", "/"
+	if suite != "" {
+		root = filepath.Join(Roots, suite)
+		layers = filepath.Join(Layers, suite) + ":" + root
+		if _, err := os.Stat(filepath.Join(Layers, suite)); err != nil {
+			t.Skipf("skipped: no packages for Slurm %s; internal/slurmtest/prepare.sh makes them", release)
+		}
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("skipped: real daemons need root rights")
@@ -92,7 +104,7 @@ func Start(t testing.TB, release string, lower ...string) *Sandbox {
 			t.Skipf("skipped: no %s of Slurm %s (%s)", daemon, release, root)
 		}
 	}
-	s, err := boot(t, release, strings.Join(append(lower, root), ":"))
+	s, err := boot(t, release, layers)
 	if err != nil {
 		t.Skipf("skipped: this machine cannot make a sandbox: %v", err)
 	}
