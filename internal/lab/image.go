@@ -48,7 +48,9 @@ func (e *Engine) EnsureImage(ctx context.Context, spec ImageSpec) (ImageInfo, er
 	if err != nil || have {
 		return ImageInfo{Image: r.tag()}, err
 	}
-	unlock, err := e.state.lock(ctx, "image")
+	unlock, err := e.state.lockWith(ctx, "image", func() {
+		fmt.Fprintln(e.progress, "lab: waiting for another run that builds an image")
+	})
 	if err != nil {
 		return ImageInfo{}, err
 	}

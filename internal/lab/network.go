@@ -14,7 +14,7 @@ type NetworkSpec struct {
 	// Lab is the lab's name: a DNS label of at most 40 characters.
 	Lab string `json:"lab"`
 	// Subnet fixes the IPv4 subnet, such as "10.20.30.0/24". Default: a free /24 out of
-	// 10.213.0.0/16 that overlaps no route and no other network of this machine.
+	// 10.213.0.0/16, else of 198.18.0.0/16, that overlaps no route and no other network of this machine.
 	Subnet string `json:"subnet,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (e *Engine) createNetwork(ctx context.Context, lab string, subnet netip.Pre
 		return NetworkInfo{}, err
 	}
 	if !subnet.IsValid() {
-		if subnet, err = chooseSubnet(lab, defaultPool, taken); err != nil {
+		if subnet, err = chooseFromPools(lab, defaultPools, taken); err != nil {
 			return NetworkInfo{}, fmt.Errorf("making the lab's network: %w", err)
 		}
 	} else if overlapsAny(subnet, taken) {

@@ -48,12 +48,17 @@ func (s stateDir) sub(name string) (string, error) {
 // lock takes a machine-wide lock and returns what releases it. The file goes away with the
 // lock; the kernel frees it when the holder dies.
 func (s stateDir) lock(ctx context.Context, name string) (func(), error) {
+	return s.lockWith(ctx, name, nil)
+}
+
+// lockWith is lock that calls onWait once when somebody else holds the lock.
+func (s stateDir) lockWith(ctx context.Context, name string, onWait func()) (func(), error) {
 	dir, err := s.sub("locks")
 	if err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, name)
-	for {
+	for waited := false; ; waited = true {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, fmt.Errorf("locking %s: %w", name, err)
@@ -69,6 +74,9 @@ func (s stateDir) lock(ctx context.Context, name string) (func(), error) {
 			return nil, fmt.Errorf("locking %s: %w", name, err)
 		}
 		if err != nil {
+			if !waited && onWait != nil {
+				onWait()
+			}
 			if err := sleep(ctx, 50*time.Millisecond); err != nil {
 				return nil, fmt.Errorf("waiting for the lock %s: %w", name, err)
 			}

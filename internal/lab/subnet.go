@@ -8,14 +8,28 @@ import (
 	"strings"
 )
 
-// defaultPool is where subnets of labs come from: 256 of them, away from Docker's own
+// defaultPools are where subnets of labs come from, 256 in each, away from Docker's own
 // defaults (172.17.0.0/12, 192.168.0.0/16) and from what Kubernetes clusters usually take.
-var defaultPool = netip.MustParsePrefix("10.213.0.0/16")
+// The second, of the range for benchmarks of networks, serves machines that route all of
+// 10.0.0.0/8 elsewhere.
+var defaultPools = []netip.Prefix{netip.MustParsePrefix("10.213.0.0/16"), netip.MustParsePrefix("198.18.0.0/16")}
 
 // subnetBits is the prefix length of a lab's subnet: room for 244 hosts.
 const subnetBits = 24
 
-var errPoolExhausted = errors.New("no free subnet is left in the lab's address pool")
+var errPoolExhausted = errors.New("no free subnet is left for a lab")
+
+// chooseFromPools returns a subnet of the first pool that has a free one.
+func chooseFromPools(lab string, pools, taken []netip.Prefix) (netip.Prefix, error) {
+	var subnet netip.Prefix
+	err := errPoolExhausted
+	for _, pool := range pools {
+		if subnet, err = chooseSubnet(lab, pool, taken); err == nil {
+			break
+		}
+	}
+	return subnet, err
+}
 
 // chooseSubnet returns a subnet of the pool that overlaps nothing in taken. It starts at a
 // place given by the lab's name, so that a lab usually gets the same subnet again.
@@ -33,7 +47,7 @@ func chooseSubnet(lab string, pool netip.Prefix, taken []netip.Prefix) (netip.Pr
 			return candidate, nil
 		}
 	}
-	return netip.Prefix{}, fmt.Errorf("%w (%s)", errPoolExhausted, pool)
+	return netip.Prefix{}, fmt.Errorf("%w in %s", errPoolExhausted, pool)
 }
 
 func nthSubnet(pool netip.Prefix, n int) netip.Prefix {
