@@ -20,7 +20,19 @@ func export(ctx *pulumi.Context, env *config.Environment, connections connection
 	if key := all[0].PrivateKey; key != nil {
 		ctx.Export("sshPrivateKey", pulumi.ToSecret(key))
 	}
+	ctx.Export("name", pulumi.String(env.Name))
+	ctx.Export("controllers", names(env, config.RoleController))
+	ctx.Export("logins", names(env, config.RoleLogin))
 	ctx.Export("ledger", cluster.Ledger)
 	ctx.Export("smoke", cluster.Smoke)
 	return nil
+}
+
+// names of the hosts that play a role.
+func names(env *config.Environment, role config.Role) pulumi.StringArray {
+	all := pulumi.StringArray{}
+	for _, host := range env.HostsWithRole(role) {
+		all = append(all, pulumi.String(host.Name))
+	}
+	return all
 }

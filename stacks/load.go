@@ -25,7 +25,11 @@ func load(ctx *pulumi.Context) (*config.Environment, error) {
 	}
 	path := file
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(ctx.RootDirectory(), file)
+		root, err := projectRoot()
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(root, file)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -47,4 +51,21 @@ func load(ctx *pulumi.Context) (*config.Environment, error) {
 		}
 	}
 	return env, config.FillSecrets(env, decrypted)
+}
+
+// projectRoot is the nearest folder, from the current one upwards, with a
+// Pulumi project. Not every release of the language host tells it.
+func projectRoot() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the project: %w", err)
+	}
+	for at := here; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "Pulumi.yaml")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("finding the project: no Pulumi.yaml in %s or above", here)
+		}
+	}
 }

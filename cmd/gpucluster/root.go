@@ -6,6 +6,8 @@ import "github.com/spf13/cobra"
 var commands = []func() *cobra.Command{
 	newCheckCommand,
 	newRenderCommand,
+	newStatusCommand,
+	newSSHCommand,
 	newStepCommand,
 }
 

@@ -88,6 +88,22 @@ func (a *Assessment) Stdin(resource string) (string, bool) {
 	return r.Text("stdin"), ok
 }
 
+// Named lists the resources of the last update that run the named step, in
+// lexical order.
+func (a *Assessment) Named(stepName string) []string {
+	if a == nil {
+		return nil
+	}
+	var names []string
+	for _, r := range a.prior.Commands() {
+		if name, ok := step.NameOf(r.Text("create")); ok && name == stepName {
+			names = append(names, r.Name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
 func assess(ctx context.Context, prior *priorstate.State, registry step.Registry, probe bool) *Assessment {
 	a := &Assessment{prior: prior, counts: map[string]int{}}
 	var (

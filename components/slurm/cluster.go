@@ -75,6 +75,9 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	b := &builder{
 		Cluster: &Cluster{}, ctx: ctx, name: name, env: args.Environment, hosts: args.Hosts, heal: args.Heal, files: files,
 	}
+	if err := b.explain(); err != nil {
+		return nil, err
+	}
 	if err := ctx.RegisterComponentResource("gpucluster:slurm:Cluster", name, b.Cluster, opts...); err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 			return nil, err
 		}
 	}
-	b.Ledger = pulumi.ToArrayOutput(ledgerOf(b.env))
+	b.Ledger = pulumi.Array(ledgerOf(b.env)).ToArrayOutput()
 	b.Files = pulumi.ToStringMap(files.Map()).ToStringMapOutput()
 	return b.Cluster, ctx.RegisterResourceOutputs(b.Cluster, pulumi.Map{
 		"ledger": b.Ledger, "smoke": b.Smoke, "files": b.Files,

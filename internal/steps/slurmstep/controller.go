@@ -71,9 +71,13 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	restart, err := needsRestart(ctx, session, spec)
+	if err != nil {
+		return nil, err
+	}
 	activated, err := ctl.Activate(ctx, controllerHosts(session, spec.Controllers), slurmctl.Activation{
 		Files: spec.files(), Nodes: nodes, Applied: applied, Version: spec.Version,
-		DrainDeadline: deadline,
+		Restart: restart, DrainDeadline: deadline,
 	})
 	if err != nil {
 		return nil, withChoices(err)

@@ -1,0 +1,77 @@
+package slurm
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
+)
+
+// explain tells what a change of the configuration means, from what the last
+// update placed, before anything is registered. It refuses what cannot change.
+func (b *builder) explain() error {
+	for _, name := range b.heal.Named(slurmstep.Controller) {
+		if name != b.name+"-controller" {
+			return fmt.Errorf("the environment was built as %q and cannot be renamed to %q: it would be built anew beside the old one; put the name back, or destroy the environment first",
+				strings.TrimSuffix(name, "-controller"), b.name)
+		}
+	}
+	previous, ok, err := b.previous()
+	if err != nil || !ok {
+		return err
+	}
+	plan, err := impact.Compare(previous, impact.Of(b.files, hostNames(b.env.HostsWithRole(config.RoleLogin))...))
+	if err != nil {
+		return fmt.Errorf("comparing with what was placed last: %w", err)
+	}
+	if refused := plan.Refused(); len(refused) > 0 {
+		var lines []string
+		for _, change := range refused {
+			lines = append(lines, change.String()+": "+change.Why)
+		}
+		return fmt.Errorf("refused, since it cannot change while the cluster exists:\n  %s", strings.Join(lines, "\n  "))
+	}
+	if plan.None() {
+		return nil
+	}
+	return b.ctx.Log.Info("the configuration changes:\n"+plan.String(), nil)
+}
+
+// previous is the file set of the last update, if there was one.
+func (b *builder) previous() (impact.Set, bool, error) {
+	text, ok := b.heal.Stdin(b.name + "-controller")
+	if !ok {
+		return impact.Set{}, false, nil
+	}
+	var spec slurmstep.ControllerSpec
+	if err := json.Unmarshal([]byte(text), &spec); err != nil {
+		return impact.Set{}, false, fmt.Errorf("reading what was placed last: %w", err)
+	}
+	version, err := slurmconf.ParseVersion(spec.Version)
+	if err != nil {
+		return impact.Set{}, false, fmt.Errorf("reading what was placed last: %w", err)
+	}
+	for what, ids := range map[string][2]any{
+		"slurmUid": {spec.Vars["slurm_packages_uid"], float64(b.env.Slurm.SlurmUID)},
+		"slurmGid": {spec.Vars["slurm_packages_gid"], float64(b.env.Slurm.SlurmGID)},
+	} {
+		if ids[0] != nil && ids[0] != ids[1] {
+			return impact.Set{}, false, fmt.Errorf("slurm.%s was %v and cannot become %v while the cluster exists: the files of the slurm user belong to the old id", what, ids[0], ids[1])
+		}
+	}
+	set := impact.Set{Version: version, Files: spec.Files, Login: hostNames(b.env.HostsWithRole(config.RoleLogin))}
+	if text, ok := b.heal.Stdin(b.name + "-database"); ok {
+		var database slurmstep.DatabaseSpec
+		if err := json.Unmarshal([]byte(text), &database); err != nil {
+			return impact.Set{}, false, fmt.Errorf("reading what was placed last: %w", err)
+		}
+		for name, content := range database.Files {
+			set.Files[name] = content
+		}
+	}
+	return set, true, nil
+}
