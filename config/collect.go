@@ -3,8 +3,6 @@ package config
 import (
 	"maps"
 	"slices"
-
-	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
 )
 
 // Names that Slurm has without being told.
@@ -16,9 +14,11 @@ const (
 // collect gathers the names that others refer to.
 func (v *validator) collect() {
 	e := v.env
-	v.hosts = map[string]hostUse{}
-	for _, host := range e.AllHosts() {
-		v.hosts[host.Name] = hostUse{host, strictyaml.Item("hosts", host.Group) + ".names"}
+	v.all = e.AllHosts()
+	v.hosts, v.byRole = make(map[string]int, len(v.all)), map[Role]int{}
+	for i := range v.all {
+		v.count(&v.all[i])
+		v.hosts[v.all[i].Name] = i
 	}
 	v.accounts = map[string]bool{rootAccount: true}
 	v.qos = map[string]bool{normalQOS: true}
@@ -48,11 +48,17 @@ func (v *validator) collect() {
 
 // computeHosts are the names of the hosts that run jobs, in the order written.
 func (v *validator) computeHosts() []string {
-	var names []string
-	for _, host := range v.env.HostsWithRole(RoleCompute) {
-		names = append(names, host.Name)
+	return v.compute
+}
+
+// count adds a host to what is known of the roles.
+func (v *validator) count(host *Host) {
+	for _, role := range host.Roles {
+		v.byRole[role]++
 	}
-	return names
+	if host.Has(RoleCompute) {
+		v.compute = append(v.compute, host.Name)
+	}
 }
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -52,7 +52,7 @@ func (e *Environment) SetDefaults() {
 	}
 	if e.Slurm != nil {
 		set(&e.Slurm.ClusterName, e.Name)
-		if len(e.HostsWithRole(RoleController)) <= 1 {
+		if e.count(RoleController) <= 1 {
 			set(&e.Slurm.StateSaveLocation, defaultStateSaveLocation)
 		}
 		e.Slurm.setDefaults()

@@ -42,10 +42,30 @@ func (h Host) GPUs() int {
 // expression cannot be read, and names seen before, are left out: Validate
 // reports them.
 func (e *Environment) AllHosts() []Host {
+	return e.hosts(func(HostGroup) bool { return true })
+}
+
+// HostsWithRole lists the hosts that play the role, in the order written: the
+// first controller is the primary.
+func (e *Environment) HostsWithRole(role Role) []Host {
+	return e.hosts(func(g HostGroup) bool { return slices.Contains(g.Roles, role) })
+}
+
+// hosts expands the groups that are wanted.
+func (e *Environment) hosts(wanted func(HostGroup) bool) []Host {
+	total := 0
+	for _, group := range e.Hosts {
+		if n, err := hostlist.Count(group.Names); err == nil && wanted(group) {
+			total += n
+		}
+	}
 	addresses := e.addresses()
-	seen := map[string]bool{}
-	var hosts []Host
+	seen := make(map[string]bool, total)
+	hosts := make([]Host, 0, total)
 	for i, group := range e.Hosts {
+		if !wanted(group) {
+			continue
+		}
 		names, err := hostlist.Expand(group.Names)
 		if err != nil {
 			continue
@@ -67,19 +87,30 @@ func (e *Environment) AllHosts() []Host {
 	return hosts
 }
 
-// HostsWithRole lists the hosts that play the role, in the order written: the
-// first controller is the primary.
-func (e *Environment) HostsWithRole(role Role) []Host {
-	return slices.DeleteFunc(e.AllHosts(), func(h Host) bool { return !h.Has(role) })
+// count is the number of hosts with a role.
+func (e *Environment) count(role Role) int {
+	total := 0
+	for _, group := range e.Hosts {
+		if n, err := hostlist.Count(group.Names); err == nil && slices.Contains(group.Roles, role) {
+			total += n
+		}
+	}
+	return total
 }
 
 // addresses pairs the names of the inventory with their addresses. Entries
 // that cannot be read, or whose counts differ, are left out.
 func (e *Environment) addresses() map[string]string {
-	out := map[string]string{}
 	if e.Inventory == nil {
-		return out
+		return nil
 	}
+	total := 0
+	for names := range e.Inventory.Addresses {
+		if n, err := hostlist.Count(names); err == nil {
+			total += n
+		}
+	}
+	out := make(map[string]string, total)
 	for namesExpr, addressExpr := range e.Inventory.Addresses {
 		names, err := hostlist.Expand(namesExpr)
 		if err != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"iter"
 	"maps"
 	"net"
 	"strconv"
@@ -14,13 +15,14 @@ import (
 // The environment has a slurm section and is valid.
 func (e *Environment) SlurmCluster() slurmconf.Cluster {
 	s := e.Slurm
+	hosts := e.AllHosts()
 	version, _ := slurmconf.ParseVersion(s.Version)
 	cluster := slurmconf.Cluster{
 		Name:        s.ClusterName,
 		Version:     version,
-		Controllers: e.slurmControllers(),
-		Accounting:  e.slurmAccounting(),
-		Nodes:       e.slurmNodes(),
+		Controllers: slurmControllers(hosts),
+		Accounting:  e.slurmAccounting(hosts),
+		Nodes:       slurmNodes(hosts),
 		Topology:    e.slurmTopology(),
 		Priority:    s.Priority.slurm(),
 		Preemption:  s.Preemption.slurm(),
@@ -39,26 +41,38 @@ func (e *Environment) SlurmCluster() slurmconf.Cluster {
 	return cluster
 }
 
-func (e *Environment) slurmControllers() []slurmconf.Controller {
+func slurmControllers(hosts []Host) []slurmconf.Controller {
 	var out []slurmconf.Controller
-	for _, host := range e.HostsWithRole(RoleController) {
+	for host := range withRole(hosts, RoleController) {
 		out = append(out, slurmconf.Controller{Name: host.Name, Addr: host.Address})
 	}
 	return out
 }
 
+func withRole(hosts []Host, role Role) iter.Seq[*Host] {
+	return func(yield func(*Host) bool) {
+		for i := range hosts {
+			if hosts[i].Has(role) && !yield(&hosts[i]) {
+				return
+			}
+		}
+	}
+}
+
 // slurmAccounting is nil where nothing keeps job records.
-func (e *Environment) slurmAccounting() *slurmconf.Accounting {
+func (e *Environment) slurmAccounting(hosts []Host) *slurmconf.Accounting {
 	database := e.Slurm.Database
 	if database != nil && database.Slurmdbd != "" {
 		host, port := splitHostPort(database.Slurmdbd)
 		return &slurmconf.Accounting{Host: host, Port: port, External: true}
 	}
-	hosts := e.HostsWithRole(RoleDatabase)
-	if len(hosts) == 0 {
+	var accounting *slurmconf.Accounting
+	for host := range withRole(hosts, RoleDatabase) {
+		accounting = &slurmconf.Accounting{Host: host.Name}
+	}
+	if accounting == nil {
 		return nil
 	}
-	accounting := &slurmconf.Accounting{Host: hosts[0].Name}
 	if database != nil && database.MariaDB != nil {
 		m := database.MariaDB
 		accounting.Storage = slurmconf.Storage{Host: m.Host, Port: m.Port, Database: m.Database, User: m.User}
@@ -66,10 +80,10 @@ func (e *Environment) slurmAccounting() *slurmconf.Accounting {
 	return accounting
 }
 
-func (e *Environment) slurmNodes() []slurmconf.Node {
-	var out []slurmconf.Node
-	for _, host := range e.HostsWithRole(RoleCompute) {
-		p := host.Profile
+func slurmNodes(hosts []Host) []slurmconf.Node {
+	out := make([]slurmconf.Node, 0, len(hosts))
+	for host := range withRole(hosts, RoleCompute) {
+		p := &host.Profile
 		node := slurmconf.Node{
 			Name: host.Name, Addr: host.Address,
 			Sockets: p.Sockets, CoresPerSocket: p.CoresPerSocket, ThreadsPerCore: p.ThreadsPerCore,

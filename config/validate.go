@@ -34,18 +34,15 @@ type validator struct {
 	// other things depend on it.
 	absent []string
 
-	hosts    map[string]hostUse // by name
+	all      []Host
+	compute  []string
+	byRole   map[Role]int
+	hosts    map[string]int // index in all, by name
 	accounts map[string]bool
 	qos      map[string]bool
 	users    map[string]bool
 	groups   map[string]bool
 	gpuTypes map[string]bool
-}
-
-// hostUse is a host and where the file names it.
-type hostUse struct {
-	Host
-	path string
 }
 
 // rules checks what no single field can tell.

@@ -134,12 +134,7 @@ func (v *validator) roles() {
 	if v.isBroken("hosts") || len(v.env.Hosts) == 0 || v.unreadable() {
 		return
 	}
-	count := map[Role]int{}
-	for _, host := range v.hosts {
-		for _, role := range host.Roles {
-			count[role]++
-		}
-	}
+	count := v.byRole
 	if count[RoleController] == 0 {
 		v.add(KindMissing, "hosts", "give a host roles: [controller]", "no host has the role controller")
 	}

@@ -84,7 +84,7 @@ func (v *validator) id(path, what string, id int, name string, holders map[int]s
 // names reports names that mean two things.
 func (v *validator) names() {
 	type meaning struct{ what, path string }
-	taken := map[string]meaning{}
+	taken := make(map[string]meaning, len(v.all))
 	claim := func(name, what, path string) {
 		if name == "" {
 			return
@@ -98,11 +98,16 @@ func (v *validator) names() {
 			taken[key] = meaning{what, path}
 		}
 	}
-	for _, host := range v.env.AllHosts() {
-		if slices.Contains(reservedNames, host.Name) {
-			v.addf(KindCollision, v.hosts[host.Name].path, "choose another name", "%q is reserved by Slurm", host.Name)
+	paths := make([]string, len(v.env.Hosts))
+	for i := range paths {
+		paths[i] = strictyaml.Item("hosts", i) + ".names"
+	}
+	for i := range v.all {
+		name, path := v.all[i].Name, paths[v.all[i].Group]
+		if slices.Contains(reservedNames, name) {
+			v.addf(KindCollision, path, "choose another name", "%q is reserved by Slurm", name)
 		}
-		claim(host.Name, "host", v.hosts[host.Name].path)
+		claim(name, "host", path)
 	}
 	if v.env.Identity != nil {
 		for i, user := range v.env.Identity.Users {

@@ -127,7 +127,7 @@ func (v *validator) ssh(inventory *Inventory) {
 		return
 	}
 	var open []string
-	for _, host := range v.env.AllHosts() {
+	for _, host := range v.all {
 		if !anyMatches(patterns, host.Name) && (host.Address == "" || !anyMatches(patterns, host.Address)) {
 			open = append(open, host.Name)
 		}

@@ -51,7 +51,7 @@ func (v *validator) clusterName(s *Slurm) {
 func (v *validator) stateSaveLocation(s *Slurm) {
 	path := "slurm.stateSaveLocation"
 	v.directory(path, s.StateSaveLocation)
-	controllers := len(v.env.HostsWithRole(RoleController))
+	controllers := v.byRole[RoleController]
 	if controllers < 2 || v.isBroken(path) {
 		return
 	}
@@ -86,7 +86,7 @@ var hostPort = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$`)
 
 // database checks that accounting has exactly one home, if anything needs one.
 func (v *validator) database(s *Slurm) {
-	hosts := len(v.env.HostsWithRole(RoleDatabase))
+	hosts := v.byRole[RoleDatabase]
 	external := s.Database != nil && s.Database.Slurmdbd != ""
 	if s.Database != nil {
 		if external && s.Database.MariaDB != nil {
