@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"sort"
-	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/ansible"
 )
@@ -24,9 +22,6 @@ func (p Playbook) known() bool {
 
 func (p Playbook) file() string { return path.Join("playbooks", string(p)+".yml") }
 
-// roleOf finds the roles that a playbook or a role's tasks name.
-var roleOf = regexp.MustCompile(`(?m)^\s*(?:- role:|- name:|name:)\s*([a-z][a-z0-9_]*)\s*$`)
-
 // Digest is a short digest of what the playbooks do: their own text, the roles
 // they use and the modules. A step that carries it in its spec runs again when
 // a newer toolkit does something else on hosts. It panics on a playbook that
@@ -38,8 +33,12 @@ func Digest(books ...Playbook) string {
 			panic(fmt.Sprintf("playbook: there is no playbook %q", b))
 		}
 		files[b.file()] = true
-		for _, role := range rolesIn(b.file()) {
-			addTree(files, path.Join("roles", role))
+		roles, _, err := b.uses()
+		if err != nil {
+			panic(err) // the tree is part of the program
+		}
+		for _, use := range roles {
+			addTree(files, path.Join("roles", use.role))
 		}
 	}
 	addTree(files, "collections")
@@ -59,35 +58,6 @@ func Digest(books ...Playbook) string {
 		sum.Write(text)
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:16]
-}
-
-// rolesIn lists the roles that a playbook uses, and those that they use.
-func rolesIn(file string) []string {
-	var roles []string
-	seen := map[string]bool{}
-	queue := []string{file}
-	for len(queue) > 0 {
-		text, err := fs.ReadFile(ansible.FS, queue[0])
-		queue = queue[1:]
-		if err != nil {
-			continue
-		}
-		for _, m := range roleOf.FindAllStringSubmatch(string(text), -1) {
-			role := m[1]
-			if _, err := fs.Stat(ansible.FS, path.Join("roles", role)); err != nil || seen[role] {
-				continue
-			}
-			seen[role] = true
-			roles = append(roles, role)
-			_ = fs.WalkDir(ansible.FS, path.Join("roles", role), func(name string, d fs.DirEntry, err error) error {
-				if err == nil && !d.IsDir() && strings.HasSuffix(name, ".yml") {
-					queue = append(queue, name)
-				}
-				return err
-			})
-		}
-	}
-	return roles
 }
 
 // addTree adds every file below a folder of the tree.

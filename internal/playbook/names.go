@@ -1,16 +1,32 @@
 package playbook
 
-// The playbooks of the embedded tree.
+// The playbooks. Each works on every host of the request's groups, unless it
+// names groups of its own.
 const (
-	Baseline         Playbook = "baseline"
-	SharedHome       Playbook = "shared_home"
+	// Baseline checks hosts against their declaration and prepares them.
+	Baseline Playbook = "baseline"
+	// SharedHome serves one tree of home folders from the group storage, has
+	// it on the group clients, and makes home folders on the group homes, of
+	// which one host is enough.
+	SharedHome Playbook = "shared_home"
+	// Database runs MariaDB and slurmdbd.
+	Database Playbook = "database"
+	// Controller prepares what slurmctld needs but its configuration, and
+	// does not start it.
+	Controller Playbook = "controller"
+	// Login gives login hosts the cluster's commands and people's keys.
+	Login Playbook = "login"
+	// Compute brings hosts into the cluster.
+	Compute Playbook = "compute"
+
+	// SharedHomeRemove takes the tree from the groups clients and storage.
 	SharedHomeRemove Playbook = "shared_home_remove"
-	Database         Playbook = "database"
-	DatabaseRemove   Playbook = "database_remove"
-	Controller       Playbook = "controller"
+	// DatabaseRemove stops slurmdbd. The data stays.
+	DatabaseRemove Playbook = "database_remove"
+	// ControllerRemove stops slurmctld. Its state stays.
 	ControllerRemove Playbook = "controller_remove"
-	Login            Playbook = "login"
-	LoginRemove      Playbook = "login_remove"
-	Compute          Playbook = "compute"
-	ComputeRemove    Playbook = "compute_remove"
+	// LoginRemove takes login hosts out of the cluster.
+	LoginRemove Playbook = "login_remove"
+	// ComputeRemove stops and masks slurmd and forgets the cluster's key.
+	ComputeRemove Playbook = "compute_remove"
 )

@@ -88,6 +88,10 @@ func prepare(session *remote.Session, book Playbook, request Request) (*work, er
 	if err != nil {
 		return nil, fmt.Errorf("the ansible-playbook program is missing (Debian: apt-get install ansible-core): %w", err)
 	}
+	vars, err := encode(book, request)
+	if err != nil {
+		return nil, err
+	}
 	inventory, hosts, err := inventory(session, request.Groups)
 	if err != nil {
 		return nil, err
@@ -97,15 +101,36 @@ func prepare(session *remote.Session, book Playbook, request Request) (*work, er
 		return nil, err
 	}
 	w := &work{dir: dir, program: program, hosts: hosts}
-	if err := w.write(session, inventory, book, request); err != nil {
+	if err := w.write(session, inventory, vars, book, request.Check); err != nil {
 		w.discard()
 		return nil, err
 	}
 	return w, nil
 }
 
+// encode turns the request's variables into the files that hold them, having
+// checked them against what the playbook's roles declare.
+func encode(book Playbook, request Request) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	all := map[string]any{}
+	for name, given := range map[string]any{"vars.json": request.Vars, "secrets.json": request.SecretVars} {
+		if given == nil {
+			continue
+		}
+		text, err := json.Marshal(given)
+		if err != nil {
+			return nil, fmt.Errorf("encoding variables: %w", err)
+		}
+		files[name] = text
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, fmt.Errorf("variables must be an object: %w", err)
+		}
+	}
+	return files, book.check(all)
+}
+
 // write fills the run's directory and its command line.
-func (w *work) write(session *remote.Session, inventory []byte, book Playbook, request Request) error {
+func (w *work) write(session *remote.Session, inventory []byte, vars map[string][]byte, book Playbook, check bool) error {
 	if err := unpack(w.dir); err != nil {
 		return err
 	}
@@ -114,26 +139,16 @@ func (w *work) write(session *remote.Session, inventory []byte, book Playbook, r
 		"inventory.json": inventory,
 	}
 	w.arguments = []string{"-i", "inventory.json"}
-	for _, given := range []struct {
-		name string
-		vars any
-	}{{"vars.json", request.Vars}, {"secrets.json", request.SecretVars}} {
-		if given.vars == nil {
-			continue
-		}
-		text, err := json.Marshal(given.vars)
-		if err != nil {
-			return fmt.Errorf("encoding variables: %w", err)
-		}
-		files[given.name] = text
-		w.arguments = append(w.arguments, "-e", "@"+given.name)
+	for _, name := range keys(vars) {
+		files[name] = vars[name]
+		w.arguments = append(w.arguments, "-e", "@"+name)
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(w.dir, name), text, 0o600); err != nil {
 			return err
 		}
 	}
-	if request.Check {
+	if check {
 		w.arguments = append(w.arguments, "--check")
 	}
 	w.arguments = append(w.arguments, filepath.Join("playbooks", string(book)+".yml"))

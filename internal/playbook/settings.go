@@ -35,6 +35,7 @@ bin_ansible_callbacks = False
 local_tmp = tmp
 deprecation_warnings = False
 localhost_warning = False
+internal_poll_interval = 0.005
 timeout = 10
 
 [inventory]

@@ -10,7 +10,8 @@ short_description: Make sure of Debian packages, without starting what they brin
 description:
   - Asks dpkg first, so that nothing is fetched when every package is there.
   - What is missing is installed by apt-get with recommendations left out;
-    daemons that come with it are not started.
+    daemons that come with it are not started. Files (apt's sources and pins) are
+    placed first, and only if something is missing.
   - A package that is there in another release line than the one asked for is a
     problem, since only a person decides about an upgrade.
 options:
@@ -31,6 +32,8 @@ options:
     description: Age in seconds after which the package lists are fetched anew.
     type: int
     default: 3600
+extends_documentation_fragment:
+  - gpucluster.host.files
 """
 
 EXAMPLES = r"""
@@ -52,6 +55,7 @@ import os
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.gpucluster.host.plugins.module_utils import files
 
 POLICY = "/usr/sbin/policy-rc.d"
 
@@ -111,7 +115,7 @@ def apt(module, *words):
 
 
 def install(module, missing):
-    if lists_age() > module.params["refresh_age"]:
+    if files.place(module) or lists_age() > module.params["refresh_age"]:
         rc, out, err = apt(module, "update")
         if rc != 0:
             module.fail_json(msg="apt-get update: %s" % (err or out).strip()[-600:])
@@ -131,6 +135,7 @@ def main():
             "versions": {"type": "dict", "default": {}},
             "target_release": {"type": "str", "default": ""},
             "refresh_age": {"type": "int", "default": 3600},
+            **files.ARGUMENTS
         },
         supports_check_mode=True,
     )

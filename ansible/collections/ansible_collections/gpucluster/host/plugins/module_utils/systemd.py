@@ -1,78 +1,11 @@
-#!/usr/bin/python
 # Apache-2.0, see LICENSE
+"""Systemd units: what several modules manage in the same way."""
 from __future__ import absolute_import, division, print_function
 
 __metaclass__ = type
 
-DOCUMENTATION = r"""
-module: units
-short_description: Bring systemd units to a state in one task
-description:
-  - Reloads systemd where a unit file changed on disk, then masks, unmasks,
-    enables, disables, stops, starts or restarts each unit.
-  - A unit that is not installed counts as stopped, disabled and not masked.
-options:
-  units:
-    description: The units, in the order in which they are handled.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      name:
-        description: Name of the unit, with its suffix.
-        type: str
-        required: true
-      state:
-        description: Whether the unit runs. Left out means untouched.
-        type: str
-        choices: [started, stopped]
-      enabled:
-        description: Whether it starts with the host. Left out means untouched.
-        type: bool
-      masked:
-        description: Whether nothing can start it. Left out means untouched.
-        type: bool
-      restart_for:
-        description:
-          - Files whose change needs a restart. A unit that runs since before the
-            last change of one of them is restarted, also when an earlier run was
-            cut off between placing the file and restarting.
-        type: list
-        elements: str
-        default: []
-      check:
-        description: A shell command that succeeds once the unit serves.
-        type: str
-  wait:
-    description: How long a unit may take to become active and serve, in seconds.
-    type: int
-    default: 60
-"""
-
-EXAMPLES = r"""
-- name: Start the daemon
-  gpucluster.host.units:
-    units:
-      - name: munge.service
-        enabled: true
-        masked: false
-        state: started
-        restart_for: [/etc/munge/munge.key]
-        check: munge -n | unmunge
-"""
-
-RETURN = r"""
-changes:
-  description: What was done to which unit, in order.
-  type: list
-  elements: str
-  returned: always
-"""
-
 import os
 import time
-
-from ansible.module_utils.basic import AnsibleModule
 
 PROPERTIES = "LoadState,ActiveState,UnitFileState,NeedDaemonReload,ActiveEnterTimestampMonotonic"
 
@@ -162,22 +95,25 @@ def reload(module, units):
         systemctl(module, "daemon-reload")
 
 
-def main():
-    unit_spec = {
-        "name": {"type": "str", "required": True},
-        "state": {"type": "str", "choices": ["started", "stopped"]},
-        "enabled": {"type": "bool"},
-        "masked": {"type": "bool"},
-        "restart_for": {"type": "list", "elements": "str", "default": []},
-        "check": {"type": "str"},
-    }
-    module = AnsibleModule(
-        argument_spec={
-            "units": {"type": "list", "elements": "dict", "required": True, "options": unit_spec},
-            "wait": {"type": "int", "default": 60},
-        },
-        supports_check_mode=True,
-    )
+UNIT = {
+    "name": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": ["started", "stopped"]},
+    "enabled": {"type": "bool"},
+    "masked": {"type": "bool"},
+    "restart_for": {"type": "list", "elements": "str", "default": []},
+    "check": {"type": "str"},
+}
+
+# The arguments of every module that manages units.
+ARGUMENTS = {
+    "units": {"type": "list", "elements": "dict", "default": [], "options": UNIT},
+    "wait": {"type": "int", "default": 60},
+}
+
+
+def manage(module):
+    """Bring the units of the module's arguments to their state, in order, and
+    say what was done."""
     changes = []
     reload(module, module.params["units"])
     for spec in module.params["units"]:
@@ -192,8 +128,4 @@ def main():
             if spec["state"] == "started":
                 await_serving(module, spec, module.params["wait"])
         changes.extend("%s %s" % (verb, unit) for verb in verbs)
-    module.exit_json(changed=bool(changes), changes=changes)
-
-
-if __name__ == "__main__":
-    main()
+    return changes
