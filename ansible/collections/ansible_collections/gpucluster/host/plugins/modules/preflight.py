@@ -75,6 +75,15 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 
 
+# What a simulated host states, by this module's keys.
+STATED = {
+    "sockets": "sockets",
+    "cores_per_socket": "coresPerSocket",
+    "threads_per_core": "threadsPerCore",
+    "memory_mib": "memoryMiB",
+}
+
+
 def read(path):
     try:
         with open(path) as f:
@@ -145,7 +154,8 @@ def found_on(module):
     found.update(memory())
     path = module.params["simulated"]
     if path and os.path.exists(path):
-        found.update(json.loads(read(path)))
+        stated = json.loads(read(path))
+        found.update((key, stated[name]) for key, name in STATED.items() if name in stated)
         found["simulated"] = True
     numbers, names = devices(), products(module)
     found["gpus"] = [{"device": n, "product": names.get(i, "")} for i, n in enumerate(numbers)]
