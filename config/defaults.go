@@ -21,6 +21,7 @@ const (
 	defaultWeightFairShare   = 10000
 	defaultWeightJobSize     = 1000
 	defaultWeightQOS         = 10000
+	defaultHealthInterval    = 300
 	defaultMariaDBPort       = 3306
 	defaultMariaDBDatabase   = "slurm_acct_db"
 	defaultMariaDBUser       = "slurm"
@@ -86,6 +87,10 @@ func (s *Slurm) setDefaults() {
 	set(&s.DrainDeadline, defaultDrainDeadline)
 	set(&s.SlurmUID, defaultSlurmID)
 	set(&s.SlurmGID, defaultSlurmID)
+	if s.HealthCheck != nil {
+		set(&s.HealthCheck.Interval, defaultHealthInterval)
+		set(&s.HealthCheck.NodeState, "ANY")
+	}
 	for i := range s.Partitions {
 		set(&s.Partitions[i].MaxTime, unlimited)
 		set(&s.Partitions[i].PriorityTier, defaultPriorityTier)

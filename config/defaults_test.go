@@ -58,6 +58,8 @@ func TestSetDefaults(t *testing.T) {
 		"weights, explicit zero":         {slurm(Slurm{Priority: &Priority{Weights: PriorityWeights{Age: &zero, QOS: &five}}}), weights, `{"age":0,"fairShare":10000,"jobSize":1000,"qos":5}`},
 		"mariadb absent":                 {slurm(Slurm{Database: &Database{MariaDB: &MariaDB{Host: "h"}}}), mariadb, MariaDB{Host: "h", Port: 3306, Database: "slurm_acct_db", User: "slurm"}},
 		"mariadb given":                  {slurm(Slurm{Database: &Database{MariaDB: &MariaDB{"h", 1, "d", "u", Secret{}}}}), mariadb, MariaDB{"h", 1, "d", "u", Secret{}}},
+		"health check absent":            {slurm(Slurm{}), func(e *Environment) any { return e.Slurm.HealthCheck == nil }, true},
+		"health check, program alone":    {slurm(Slurm{HealthCheck: &HealthCheck{Program: "/p"}}), func(e *Environment) any { return *e.Slurm.HealthCheck }, HealthCheck{"/p", 300, "ANY"}},
 		"preemption stays off":           {slurm(Slurm{}), func(e *Environment) any { return e.Slurm.Preemption == nil }, true},
 	} {
 		t.Run(name, func(t *testing.T) {

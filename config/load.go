@@ -42,7 +42,7 @@ func Load(file string, content []byte) (*Environment, *Report) {
 	index[""] = root
 	decoded := r.addDecoded(problems, index)
 
-	v := &validator{env: env, given: index.Has, broken: decoded}
+	v := &validator{env: env, given: index.Has, broken: decoded, incomplete: len(problems) > 0}
 	v.constraints()
 	env.SetDefaults()
 	v.rules()

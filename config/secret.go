@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -33,7 +34,7 @@ func secretHint(path string) string {
 // FillSecrets fills in the clear text of the secrets that the file gives.
 // Decrypted is the environment as the Pulumi engine hands it to a program:
 // the value of gpucluster:environment, decoded from JSON. The error names every
-// secret that is not in it.
+// secret that is not in it, or that cannot be what it should be.
 func FillSecrets(e *Environment, decrypted any) error {
 	var missing []string
 	eachSecret(reflect.ValueOf(e).Elem(), "", decrypted, func(path string, secret *Secret, clear any) {
@@ -50,7 +51,13 @@ func FillSecrets(e *Environment, decrypted any) error {
 	if len(missing) > 0 {
 		return fmt.Errorf("the engine gives no clear text for %s", strings.Join(missing, ", "))
 	}
-	return nil
+	v := &validator{env: e}
+	v.secrets()
+	var bad []error
+	for _, p := range v.problems {
+		bad = append(bad, errors.New(p.String()+"\n  hint: "+p.Hint))
+	}
+	return errors.Join(bad...)
 }
 
 // eachSecret walks the structs that may hold secrets, and beside them the

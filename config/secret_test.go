@@ -1,9 +1,14 @@
 package config
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/ssh"
 )
 
 const withSecrets = `config:
@@ -38,8 +43,9 @@ func TestFillSecrets(t *testing.T) {
 	if !env.Inventory.SSH.PrivateKey.Set || env.Inventory.SSH.PrivateKey.Value != "" {
 		t.Fatalf("after Load: %+v", env.Inventory.SSH.PrivateKey.Set)
 	}
+	key, munge := testKey(t), base64.StdEncoding.EncodeToString([]byte("canary-of-at-least-thirty-two-bytes"))
 	var decrypted any
-	err := json.Unmarshal([]byte(`{"inventory":{"ssh":{"privateKey":"canary1"}},"slurm":{"mungeKey":"canary2","database":{"mariadb":{"password":"canary3"}}}}`), &decrypted)
+	err := json.Unmarshal([]byte(`{"inventory":{"ssh":{"privateKey":"`+key+`"}},"slurm":{"mungeKey":"`+munge+`","database":{"mariadb":{"password":"canary3"}}}}`), &decrypted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +53,10 @@ func TestFillSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := []string{env.Inventory.SSH.PrivateKey.Value, env.Slurm.MungeKey.Value, env.Slurm.Database.MariaDB.Password.Value}
-	if strings.Join(got, " ") != "canary1 canary2 canary3" {
+	if strings.Join(got, " ") != strings.ReplaceAll(key, `\n`, "\n")+" "+munge+" canary3" {
 		t.Errorf("filled in %q", got)
 	}
-	if text := asJSON(env); strings.Contains(text, "canary") {
+	if text := asJSON(env); strings.Contains(text, "canary") || strings.Contains(text, "PRIVATE") || strings.Contains(text, munge) {
 		t.Errorf("the JSON of an environment shows a secret: %s", text)
 	}
 }
@@ -72,6 +78,41 @@ func TestFillSecretsNamesWhatIsMissing(t *testing.T) {
 	env := &Environment{}
 	if err := FillSecrets(env, nil); err != nil {
 		t.Errorf("without secrets: %v", err)
+	}
+}
+
+// testKey is a new private key as the text of a JSON string.
+func testKey(t *testing.T) string {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(pem.EncodeToMemory(block)), "\n", `\n`)
+}
+
+func TestFillSecretsJudgesThem(t *testing.T) {
+	env, _ := Load("sample.yaml", []byte(withSecrets))
+	err := FillSecrets(env, map[string]any{
+		"inventory": map[string]any{"ssh": map[string]any{"privateKey": "canary1"}},
+		"slurm": map[string]any{"mungeKey": "canary2", "database": map[string]any{
+			"mariadb": map[string]any{"password": "canary 3"},
+		}},
+	})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, path := range []string{"inventory.ssh.privateKey: ", "slurm.mungeKey: ", "slurm.database.mariadb.password: "} {
+		if !strings.Contains(err.Error(), path) {
+			t.Errorf("nothing about %sin %v", path, err)
+		}
+	}
+	if strings.Contains(err.Error(), "canary") {
+		t.Errorf("shown: %v", err)
 	}
 }
 

@@ -54,11 +54,27 @@ type Slurm struct {
 	// Default false.
 	PrivateTmp bool `yaml:"privateTmp,omitempty" json:"privateTmp,omitempty"`
 
+	// HealthCheck runs a program on every compute host, which may drain it.
+	// Default: none.
+	HealthCheck *HealthCheck `yaml:"healthCheck,omitempty" json:"healthCheck,omitempty"`
+
 	// Extra adds keys to rendered files, file name to key to value, for
 	// example {"slurm.conf": {"MaxArraySize": "5000"}}. Keys are checked
 	// against the release's key table; keys that a typed field renders are
 	// refused.
 	Extra map[string]map[string]string `yaml:"extra,omitempty" json:"extra,omitempty"`
+}
+
+// HealthCheck is a program that slurmd runs regularly.
+type HealthCheck struct {
+	// Program is its absolute path on every compute host. The site puts it
+	// there.
+	Program string `yaml:"program" json:"program"`
+	// Interval in seconds between two runs. Default 300.
+	Interval int `yaml:"interval,omitempty" json:"interval,omitempty" check:"min=1,max=65535"`
+	// NodeState selects the hosts: "ANY" (default) or a list of "IDLE",
+	// "ALLOC", "MIXED" and "CYCLE".
+	NodeState string `yaml:"nodeState,omitempty" json:"nodeState,omitempty"`
 }
 
 // Partition is a Slurm queue.
@@ -74,16 +90,36 @@ type Partition struct {
 	MaxTime string `yaml:"maxTime,omitempty" json:"maxTime,omitempty"`
 	// DefaultTime is given to jobs that ask for no time. Default: MaxTime.
 	DefaultTime string `yaml:"defaultTime,omitempty" json:"defaultTime,omitempty"`
+	// MinNodes is the fewest nodes a job may ask for; 0 is no bound.
+	MinNodes int `yaml:"minNodes,omitempty" json:"minNodes,omitempty" check:"min=0"`
 	// MaxNodes bounds the nodes of one job; 0 is no bound.
 	MaxNodes int `yaml:"maxNodes,omitempty" json:"maxNodes,omitempty" check:"min=0"`
 	// PriorityTier orders partitions for scheduling and preemption. Default 1.
 	PriorityTier int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty" check:"min=1,max=65533"`
+	// PriorityJobFactor is what Priority.Weights.Partition weighs. Default 1.
+	PriorityJobFactor int `yaml:"priorityJobFactor,omitempty" json:"priorityJobFactor,omitempty" check:"min=1,max=65533"`
+	// OverSubscribe says whether jobs share nodes: "NO" (default: each has its
+	// own cores and GPUs), "EXCLUSIVE" (each has whole nodes), "YES" or
+	// "FORCE", the last two with :count if at all.
+	OverSubscribe string `yaml:"overSubscribe,omitempty" json:"overSubscribe,omitempty"`
+	// PreemptMode of the partition's jobs, where preemption goes by partition.
+	// Default: the mode of Slurm.Preemption.
+	PreemptMode string `yaml:"preemptMode,omitempty" json:"preemptMode,omitempty" check:"enum=off|requeue|cancel|suspend"`
+	// GraceTime in seconds between the warning and the end of a displaced job.
+	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0"`
+	// State is "UP" (default), "DOWN" (jobs wait), "DRAIN" (no new jobs) or
+	// "INACTIVE".
+	State string `yaml:"state,omitempty" json:"state,omitempty" check:"enum=UP|DOWN|DRAIN|INACTIVE"`
+	// DefMemPerCPU is the memory a job gets for each CPU if it asks for none.
+	DefMemPerCPU Size `yaml:"defMemPerCpu,omitempty" json:"defMemPerCpu,omitempty" check:"min=1"`
 	// DefMemPerGPU is the memory a job gets for each GPU if it asks for none.
 	DefMemPerGPU Size `yaml:"defMemPerGPU,omitempty" json:"defMemPerGPU,omitempty" check:"min=1"`
 	// DefCPUPerGPU is the number of CPUs a job gets for each GPU.
 	DefCPUPerGPU int `yaml:"defCpuPerGPU,omitempty" json:"defCpuPerGPU,omitempty" check:"min=0"`
 	// AllowAccounts restricts the partition to these accounts.
 	AllowAccounts []string `yaml:"allowAccounts,omitempty" json:"allowAccounts,omitempty"`
+	// AllowGroups restricts the partition to members of these groups.
+	AllowGroups []string `yaml:"allowGroups,omitempty" json:"allowGroups,omitempty"`
 	// AllowQOS restricts the partition to these qualities of service.
 	AllowQOS []string `yaml:"allowQos,omitempty" json:"allowQos,omitempty"`
 	// QOS whose limits apply to the partition as a whole.
@@ -184,6 +220,11 @@ type Priority struct {
 	MaxAge string `yaml:"maxAge,omitempty" json:"maxAge,omitempty"`
 	// FavorSmall prefers small jobs over large ones. Default false.
 	FavorSmall bool `yaml:"favorSmall,omitempty" json:"favorSmall,omitempty"`
+	// CalcPeriod is the time between two computations, in Slurm's format.
+	// Default: Slurm's, 5 minutes.
+	CalcPeriod string `yaml:"calcPeriod,omitempty" json:"calcPeriod,omitempty"`
+	// Flags of the plugin, such as "MAX_TRES" or "DEPTH_OBLIVIOUS".
+	Flags []string `yaml:"flags,omitempty" json:"flags,omitempty"`
 	// Weights of each factor. A factor left at 0 does not count.
 	Weights PriorityWeights `yaml:"weights,omitempty" json:"weights,omitzero"`
 }

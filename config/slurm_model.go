@@ -32,6 +32,9 @@ func (e *Environment) SlurmCluster() slurmconf.Cluster {
 	for _, partition := range s.Partitions {
 		cluster.Partitions = append(cluster.Partitions, partition.slurm())
 	}
+	if h := s.HealthCheck; h != nil {
+		cluster.HealthCheck = &slurmconf.HealthCheck{Program: h.Program, Seconds: h.Interval, NodeState: h.NodeState}
+	}
 	if s.PrivateTmp {
 		cluster.PrivateTmp = &slurmconf.PrivateTmp{}
 	}
@@ -113,7 +116,9 @@ func (e *Environment) slurmTopology() []topology.Switch {
 func (p Partition) slurm() slurmconf.Partition {
 	return slurmconf.Partition{
 		Name: p.Name, Nodes: expand(p.Hosts), Default: p.Default,
-		MaxTime: p.MaxTime, DefaultTime: p.DefaultTime, MaxNodes: p.MaxNodes,
+		MaxTime: p.MaxTime, DefaultTime: p.DefaultTime, MinNodes: p.MinNodes, MaxNodes: p.MaxNodes,
+		PriorityJobFactor: p.PriorityJobFactor, OverSubscribe: p.OverSubscribe, PreemptMode: p.PreemptMode,
+		GraceTimeSeconds: p.GraceTime, State: p.State, DefMemPerCPUMiB: p.DefMemPerCPU.MiB(), AllowGroups: p.AllowGroups,
 		PriorityTier:    p.PriorityTier,
 		DefMemPerGPUMiB: p.DefMemPerGPU.MiB(), DefCPUPerGPU: p.DefCPUPerGPU,
 		AllowAccounts: p.AllowAccounts, AllowQOS: p.AllowQOS, QOS: p.QOS, Extra: p.Extra,
@@ -126,6 +131,7 @@ func (p *Priority) slurm() slurmconf.Priority {
 	}
 	return slurmconf.Priority{
 		DecayHalfLife: p.DecayHalfLife, MaxAge: p.MaxAge, FavorSmall: p.FavorSmall,
+		CalcPeriod: p.CalcPeriod, Flags: p.Flags,
 		Age: valueOr(p.Weights.Age, 0), FairShare: valueOr(p.Weights.FairShare, 0),
 		JobSize: valueOr(p.Weights.JobSize, 0), Partition: p.Weights.Partition,
 		QOS: valueOr(p.Weights.QOS, 0), TRES: maps.Clone(p.Weights.TRES),

@@ -30,6 +30,8 @@ type validator struct {
 	// broken tells whether the value at a path could not be read whole, so
 	// that what depends on it cannot be judged; nil without a file.
 	broken func(path string) bool
+	// incomplete says that something in the file could not be read.
+	incomplete bool
 	// absent are the paths of what is missing or means nothing, although
 	// other things depend on it.
 	absent []string
@@ -58,6 +60,7 @@ func (v *validator) rules() {
 	v.identity()
 	v.home()
 	v.slurm()
+	v.secrets()
 	v.names()
 }
 

@@ -101,6 +101,7 @@ func (v *validator) priority(s *Slurm) {
 	}
 	v.slurmTime("slurm.priority.decayHalfLife", s.Priority.DecayHalfLife)
 	v.slurmTime("slurm.priority.maxAge", s.Priority.MaxAge)
+	v.slurmTime("slurm.priority.calcPeriod", s.Priority.CalcPeriod)
 	tres(v, "slurm.priority.weights.tres", s.Priority.Weights.TRES)
 }
 

@@ -117,11 +117,6 @@ func (v *validator) ssh(inventory *Inventory) {
 		v.addf(KindInvalid, "inventory.ssh.bastion", "write it as user@host:port; user and port may be left out",
 			"%q is not a place to jump through", s.Bastion)
 	}
-	if s.PrivateKey.Value != "" {
-		if _, err := ssh.ParseRawPrivateKey([]byte(s.PrivateKey.Value)); err != nil {
-			v.add(KindInvalid, "inventory.ssh.privateKey", "it must be a whole private key file, without passphrase", "not a private SSH key")
-		}
-	}
 	patterns, sure := v.hostKeys(s.HostKeys)
 	if s.TrustOnFirstUse || !sure || v.isBroken("inventory") {
 		return
@@ -198,12 +193,12 @@ func (v *validator) home() {
 	}
 }
 
-// directory checks an absolute, clean path that is no system directory.
+// directory checks an absolute, clean path that is not a system directory.
 func (v *validator) directory(at, dir string) {
 	switch {
 	case dir == "":
 	case !strings.HasPrefix(dir, "/") || path.Clean(dir) != dir || strings.ContainsAny(dir, " \t\n#\"'\\"):
-		v.addf(KindInvalid, at, "write an absolute path without blanks, quotes and trailing slash", "%q is not a directory's path", dir)
+		v.addf(KindInvalid, at, "begin with /, without blanks, quotes and trailing slash", "%q is not an absolute path", dir)
 	case slices.Contains([]string{"/", "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/root", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var"}, dir):
 		v.addf(KindInvalid, at, "", "%s belongs to the system", dir)
 	}
@@ -213,13 +208,23 @@ func within(inner, outer string) bool {
 	return outer != "" && (inner == outer || strings.HasPrefix(inner, strings.TrimSuffix(outer, "/")+"/"))
 }
 
-// mungeKey checks the clear text, where it is known.
-func (v *validator) mungeKey(key Secret) {
-	if key.Value == "" {
+// secrets checks clear text, where it is known. No problem shows it.
+func (v *validator) secrets() {
+	if inventory := v.env.Inventory; inventory != nil && inventory.SSH.PrivateKey.Value != "" {
+		if _, err := ssh.ParseRawPrivateKey([]byte(inventory.SSH.PrivateKey.Value)); err != nil {
+			v.add(KindInvalid, "inventory.ssh.privateKey", "it must be a whole private key file, without passphrase", "not a private SSH key")
+		}
+	}
+	if v.env.Slurm == nil {
 		return
 	}
-	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(key.Value))
-	if err != nil || len(data) < 32 || len(data) > 1024 {
-		v.add(KindInvalid, "slurm.mungeKey", "base64 -w0 /etc/munge/munge.key", "not the base64 of 32 to 1024 bytes")
+	if key := v.env.Slurm.MungeKey.Value; key != "" {
+		data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(key))
+		if err != nil || len(data) < 32 || len(data) > 1024 {
+			v.add(KindInvalid, "slurm.mungeKey", "base64 -w0 /etc/munge/munge.key", "not the base64 of 32 to 1024 bytes")
+		}
+	}
+	if database := v.env.Slurm.Database; database != nil && database.MariaDB != nil && strings.ContainsAny(database.MariaDB.Password.Value, " \t\r\n#\"'\\") {
+		v.add(KindInvalid, "slurm.database.mariadb.password", "choose another", "slurmdbd.conf cannot hold blanks, quotes, # and \\ in a password")
 	}
 }

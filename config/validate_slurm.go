@@ -25,13 +25,18 @@ func (v *validator) slurm() {
 	}
 	v.slurmIDs(s)
 	v.database(s)
-	v.mungeKey(s.MungeKey)
 	v.partitions(s)
 	v.qualities(s)
 	v.accountTree(s)
 	v.associations(s)
 	v.priority(s)
 	v.preemption(s)
+	if s.HealthCheck != nil {
+		v.directory("slurm.healthCheck.program", s.HealthCheck.Program)
+		if s.HealthCheck.NodeState != "" && !healthStates.MatchString(s.HealthCheck.NodeState) {
+			v.addf(KindInvalid, "slurm.healthCheck.nodeState", "write ANY, or a list of IDLE, ALLOC, MIXED and CYCLE", "%q selects no hosts", s.HealthCheck.NodeState)
+		}
+	}
 	v.rendered()
 }
 
@@ -82,6 +87,10 @@ func (v *validator) slurmIDs(s *Slurm) {
 	}
 }
 
+var healthStates = regexp.MustCompile(`^(ANY|(IDLE|ALLOC|MIXED|CYCLE)(,(IDLE|ALLOC|MIXED|CYCLE))*)$`)
+
+var overSubscribe = regexp.MustCompile(`^(NO|EXCLUSIVE|(YES|FORCE)(:[1-9][0-9]{0,4})?)$`)
+
 var hostPort = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$`)
 
 // database checks that accounting has exactly one home, if anything needs one.
@@ -102,15 +111,7 @@ func (v *validator) database(s *Slurm) {
 	if v.isBroken("hosts") || v.unreadable() {
 		return
 	}
-	needs := ""
-	switch {
-	case len(s.Accounts) > 0:
-		needs = "accounts"
-	case len(s.Associations) > 0:
-		needs = "associations"
-	case len(s.QOS) > 0:
-		needs = "qos"
-	}
+	needs := s.needsDatabase()
 	switch {
 	case external && hosts > 0:
 		v.add(KindConflict, "slurm.database.slurmdbd", "remove the role database, or this key", "a host has the role database too")
@@ -118,8 +119,30 @@ func (v *validator) database(s *Slurm) {
 		v.add(KindMissing, "slurm.database.mariadb", "give one host the role database: slurmdbd runs there", "no host runs slurmdbd")
 	case !external && hosts == 0 && needs != "":
 		v.addf(KindMissing, "slurm."+needs, "give one host the role database, or name the site's slurmdbd in slurm.database.slurmdbd",
-			"%s need a database, and no host has the role database", needs)
+			"this needs a database, and no host has the role database")
 	}
+}
+
+// needsDatabase names the first setting that only a database can hold.
+func (s *Slurm) needsDatabase() string {
+	switch {
+	case len(s.Accounts) > 0:
+		return "accounts"
+	case len(s.Associations) > 0:
+		return "associations"
+	case len(s.QOS) > 0:
+		return "qos"
+	case s.Preemption != nil && s.Preemption.By == "qos":
+		return "preemption"
+	case s.Priority != nil && len(s.Priority.Weights.TRES) > 0:
+		return "priority.weights.tres"
+	}
+	for i, p := range s.Partitions {
+		if p.QOS != "" || len(p.AllowAccounts) > 0 || len(p.AllowQOS) > 0 {
+			return strictyaml.Item("partitions", i)
+		}
+	}
+	return ""
 }
 
 func (v *validator) partitions(s *Slurm) {
@@ -146,6 +169,21 @@ func (v *validator) partitions(s *Slurm) {
 		}
 		v.partitionTimes(path, p)
 		v.references(path+".allowAccounts", p.AllowAccounts, "account", v.accounts)
+		if v.env.Identity != nil && v.env.Identity.Source == IdentityManaged {
+			v.references(path+".allowGroups", p.AllowGroups, "group", v.groups)
+		}
+		if p.OverSubscribe != "" && !overSubscribe.MatchString(p.OverSubscribe) {
+			v.addf(KindInvalid, path+".overSubscribe", "write NO, EXCLUSIVE, YES, FORCE, YES:4 or FORCE:4", "%q is not a way to share nodes", p.OverSubscribe)
+		}
+		if p.MinNodes > p.MaxNodes && p.MaxNodes > 0 {
+			v.addf(KindConflict, path+".minNodes", "", "%d is more than maxNodes, %d", p.MinNodes, p.MaxNodes)
+		}
+		if p.DefMemPerCPU > 0 && p.DefMemPerGPU > 0 {
+			v.add(KindConflict, path+".defMemPerCpu", "keep one", "Slurm takes defMemPerCpu or defMemPerGPU, not both")
+		}
+		if p.PreemptMode != "" && !v.isBroken("slurm.preemption") && (s.Preemption == nil || s.Preemption.By != "partition") {
+			v.add(KindConflict, path+".preemptMode", "write by: partition in slurm.preemption", "preemption does not go by partition, so this does nothing")
+		}
 		v.references(path+".allowQos", p.AllowQOS, "qos", v.qos)
 		v.reference(path+".qos", p.QOS, "qos", v.qos)
 		if p.MaxNodes > len(names) && len(names) > 0 {
