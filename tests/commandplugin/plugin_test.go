@@ -25,35 +25,27 @@ import (
 // canary is a secret that must not be seen in the clear.
 const canary = "canary-7c1f9a"
 
-// buildPlugin builds the stand-in once and returns the folder it is in.
-var buildPlugin = sync.OnceValues(func() (string, error) {
-	bin, err := os.MkdirTemp("", "commandplugin")
-	if err != nil {
-		return "", err
+// pluginDir is where buildPlugin put the plugin; empty before.
+var pluginDir string
+
+var buildPlugin = sync.OnceValue(func() (err error) {
+	if pluginDir, err = os.MkdirTemp("", "commandplugin"); err != nil {
+		return err
 	}
 	build := exec.Command("go", "build", "-C", "../../tools/pulumi-resource-command", "-buildvcs=false",
-		"-o", filepath.Join(bin, "pulumi-resource-command"), ".")
+		"-o", filepath.Join(pluginDir, "pulumi-resource-command"), ".")
 	if output, err := build.CombinedOutput(); err != nil {
-		return bin, fmt.Errorf("building the plugin: %w\n%s", err, output)
+		return fmt.Errorf("building the plugin: %w\n%s", err, output)
 	}
-	return bin, nil
+	return nil
 })
 
 func TestMain(m *testing.M) {
 	status := m.Run()
-	if bin, _ := buildPlugin(); bin != "" {
-		_ = os.RemoveAll(bin)
+	if pluginDir != "" {
+		_ = os.RemoveAll(pluginDir)
 	}
 	os.Exit(status)
-}
-
-func plugin(t *testing.T) string {
-	t.Helper()
-	bin, err := buildPlugin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
 
 // newStack returns an empty stack in a folder of its own, served by the stand-in. The program may be changed
@@ -63,12 +55,15 @@ func newStack(t *testing.T, program *pulumi.RunFunc) auto.Stack {
 	if _, err := exec.LookPath("pulumi"); err != nil {
 		t.Skip("pulumi is not on PATH; make tools builds it")
 	}
+	if err := buildPlugin(); err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", plugin(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", pluginDir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	ctx := context.Background()
 	stack, err := auto.NewStackInlineSource(ctx, "test", "command", func(ctx *pulumi.Context) error { return (*program)(ctx) },
 		auto.WorkDir(dir),
