@@ -1,6 +1,8 @@
 package slurmconf_test
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,4 +49,47 @@ func known(line string) bool {
 		}
 	}
 	return false
+}
+
+// TestKeyTablesAreTrue asks each release about every key of the tables that
+// its clients read: those that the table gives it are recognized, the others
+// are not.
+func TestKeyTablesAreTrue(t *testing.T) {
+	const lastKey = "NoSuchKey"
+	before := map[string]string{"slurm.conf": "", "node": "NodeName=n%d ", "partition": "PartitionName=p%d "}
+	for _, v := range slurmconf.Supported {
+		for table, start := range before {
+			t.Run(v.String()+"/"+table, func(t *testing.T) {
+				j := judge.For(t, v)
+				says := func(known bool) (string, []string) {
+					keys := slurmconf.Keys(table, v, known)
+					text := "ClusterName=c\nSlurmctldHost=localhost\n"
+					for i, k := range keys {
+						text += strings.ReplaceAll(start, "%d", strconv.Itoa(i)) + k + "\n"
+					}
+					text += lastKey + "=1\n"
+					return j.Read(t, map[string]string{"slurm.conf": text}), keys
+				}
+				refused := regexp.MustCompile(`unrecognized key: (\w+)`)
+				out, keys := says(true)
+				if len(keys) == 0 {
+					t.Fatal("the table is empty")
+				}
+				all := refused.FindAllStringSubmatch(out, -1)
+				if len(all) == 0 || all[len(all)-1][1] != lastKey {
+					t.Fatalf("it did not read to the end:\n%s", out)
+				}
+				for _, m := range all[:len(all)-1] {
+					t.Errorf("the table gives %s to the release, which does not know it", m[1])
+				}
+				out, keys = says(false)
+				for _, k := range keys {
+					key, _, _ := strings.Cut(k, "=")
+					if !strings.Contains(out, "unrecognized key: "+key+"\n") {
+						t.Errorf("the table denies %s to the release, which knows it\n%s", key, out)
+					}
+				}
+			})
+		}
+	}
 }

@@ -108,32 +108,34 @@ func (c *checker) one(i int) {
 	}
 }
 
-// cycles follows the one parent of each switch upwards.
+// cycles follows the one parent of each switch upwards, and measures how many
+// levels it is below the top.
 func (c *checker) cycles() {
-	done := make([]bool, len(c.switches))
-	for i, s := range c.switches {
-		onPath := map[int]bool{}
-		at, depth := i, 1
-		for !done[at] {
-			if onPath[at] {
-				c.report(at, "switches", "the switches must form a tree", "switch %q is below itself through %q", c.switches[at].Name, s.Name)
-				c.cyclic = true
-				break
-			}
-			onPath[at] = true
+	const onPath = -1
+	depth := make([]int, len(c.switches)) // 0: not known yet
+	for i := range c.switches {
+		var path []int
+		at := i
+		for depth[at] == 0 {
+			depth[at] = onPath
+			path = append(path, at)
 			up, ok := c.parent[c.switches[at].Name]
 			if !ok {
 				break
 			}
-			at, depth = up, depth+1
+			at = up
 		}
-		if depth > MaxDepth {
-			c.report(i, "switches", fmt.Sprintf("use at most %d levels", MaxDepth), "switch %q is %d levels deep", s.Name, depth)
+		if depth[at] == onPath && at != path[len(path)-1] {
+			c.report(at, "switches", "the switches must form a tree", "switch %q is below itself", c.switches[at].Name)
+			c.cyclic = true
 		}
-		for seen := range onPath {
-			if c.cyclic {
-				done[seen] = true
-			}
+		above := max(depth[at], 0)
+		for k := len(path) - 1; k >= 0; k-- {
+			above++
+			depth[path[k]] = above
+		}
+		if depth[i] > MaxDepth && !c.cyclic {
+			c.report(i, "name", fmt.Sprintf("use at most %d levels", MaxDepth), "switch %q is %d levels below the top", c.switches[i].Name, depth[i])
 		}
 	}
 }
@@ -153,8 +155,9 @@ func (c *checker) coverage(nodes []string) {
 	}
 }
 
+// roots gives advice on a tree that has no errors.
 func (c *checker) roots() {
-	if c.cyclic {
+	if len(c.problems) > 0 {
 		return
 	}
 	var roots []string
