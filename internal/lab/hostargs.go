@@ -21,6 +21,9 @@ func volumeName(lab, host, path string) string {
 	return ContainerName(lab, host) + "." + digest(path)
 }
 
+// heldCaps are kept from hosts: they reach through to the machine's only clock and kernel.
+var heldCaps = []string{"SYS_MODULE", "SYS_TIME"}
+
 // createArgs are the arguments of `docker create` for a host. What they grant makes the
 // container behave like a server: systemd may mount and manage cgroups, daemons may make
 // devices, mount file systems and set addresses. --privileged is not used: it fails where
@@ -42,7 +45,7 @@ func createArgs(s HostSpec, address netip.Addr, hostsFile string, lackedCaps []s
 		"--stop-timeout", "20",
 		"--cap-add", "ALL",
 	}
-	for _, name := range lackedCaps {
+	for _, name := range append(lackedCaps, heldCaps...) {
 		args = append(args, "--cap-drop", name)
 	}
 	args = append(args,

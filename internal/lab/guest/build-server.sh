@@ -42,6 +42,21 @@ systemctl mask -q systemd-sysctl.service systemd-modules-load.service modprobe@.
 	ldconfig.service systemd-sysusers.service systemd-journal-catalog-update.service systemd-update-done.service \
 	systemd-firstboot.service sshd-keygen.service
 systemctl enable -q ssh
+
+# The clock is the machine's own: chronyd runs and answers, but never sets it.
+mkdir -p /etc/systemd/system/chrony.service.d
+cat >/etc/systemd/system/chrony.service.d/gpucluster-lab.conf <<'UNIT'
+[Unit]
+ConditionCapability=
+
+[Service]
+ExecStart=
+ExecStart=!/usr/sbin/chronyd $DAEMON_OPTS -x
+UNIT
+
+# glusterd runs its geo-replication program some twenty times whenever it starts: 20 s and
+# more on a small machine. The lab has one site.
+dpkg-divert --quiet --rename --add "$(echo /usr/lib/*/glusterfs/gsyncd)"
 mkdir -p /etc/systemd/journald.conf.d
 printf '[Journal]\nStorage=persistent\nSystemMaxUse=64M\nReadKMsg=no\n' >/etc/systemd/journald.conf.d/gpucluster-lab.conf
 # All connections to a lab host come from one address, many at a time.
