@@ -43,14 +43,14 @@ func Count(expr string) (int, error) {
 
 // Check reports what is wrong with a single plain name, as an [*Error], or nil.
 func Check(name string) error {
-	parts, err := token{expr: name, text: name}.parts()
-	if err != nil {
+	t := token{expr: name, text: name}
+	if name == "" {
+		return t.fail(0, Empty, "")
+	}
+	if err := t.checkLiteral(0, name); err != nil {
 		return err
 	}
-	if len(parts) != 1 || parts[0].ranges != nil || strings.ContainsAny(name, ", \t\n\r") {
-		return &Error{Expr: name, Kind: BadChar, Text: name}
-	}
-	return checkWhole(token{expr: name, text: name}, name)
+	return checkWhole(t, name)
 }
 
 // token is one comma-separated piece of an expression and where it starts.

@@ -35,7 +35,8 @@ func checkNodes(r *report, c Cluster) map[string]int {
 }
 
 func checkNodeName(r *report, path func(string) string, n *Node, i int, index map[string]int) {
-	if !checkName(r, path("name"), "NodeName", "node", n.Name) {
+	if hostlist.Check(n.Name) != nil {
+		checkName(r, path("name"), "NodeName", "node", n.Name)
 		return
 	}
 	if strings.EqualFold(n.Name, "DEFAULT") || strings.EqualFold(n.Name, "ALL") {

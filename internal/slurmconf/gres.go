@@ -56,40 +56,48 @@ func gresLines(nodes []Node, autoDetect string) string {
 
 // gresRecords are the node's records without NodeName, one a line.
 func (n *Node) gresRecords() string {
-	records := make([]string, len(n.GPUs))
-	for i, g := range n.GPUs {
-		b := "Name=gpu Type=" + g.Type + " Count=" + strconv.Itoa(g.Count) + g.fileKey()
+	b := make([]byte, 0, 96*len(n.GPUs))
+	for i := range n.GPUs {
+		g := &n.GPUs[i]
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = append(append(b, "Name=gpu Type="...), g.Type...)
+		b = strconv.AppendInt(append(b, " Count="...), int64(g.Count), 10)
+		b = g.appendFiles(b)
 		if g.Cores != "" {
-			b += " Cores=" + g.Cores
+			b = append(append(b, " Cores="...), g.Cores...)
 		}
-		if len(g.Links) > 0 {
-			links := make([]string, len(g.Links))
-			for k, l := range g.Links {
-				links[k] = strconv.Itoa(l)
+		for k, l := range g.Links {
+			before := ","
+			if k == 0 {
+				before = " Links="
 			}
-			b += " Links=" + strings.Join(links, ",")
+			b = strconv.AppendInt(append(b, before...), int64(l), 10)
 		}
-		records[i] = b
 	}
-	return strings.Join(records, "\n")
+	return string(b)
 }
 
-// fileKey names the set's device files.
-func (g GPUSet) fileKey() string {
+// appendFiles names the set's device files.
+func (g *GPUSet) appendFiles(b []byte) []byte {
 	switch {
 	case len(g.MultipleFiles) > 0:
-		return " MultipleFiles=" + strings.Join(g.MultipleFiles, ",")
+		return append(append(b, " MultipleFiles="...), strings.Join(g.MultipleFiles, ",")...)
 	case len(g.Files) > 0:
-		return " File=" + hostlist.Compress(g.Files, hostlist.KeepOrder())
+		return append(append(b, " File="...), hostlist.Compress(g.Files, hostlist.KeepOrder())...)
 	}
 	prefix := g.DevicePrefix
 	if prefix == "" {
 		prefix = DefaultDevicePrefix
 	}
+	b = append(append(b, " File="...), prefix...)
 	if g.Count == 1 {
-		return " File=" + prefix + strconv.Itoa(g.FirstDevice)
+		return strconv.AppendInt(b, int64(g.FirstDevice), 10)
 	}
-	return " File=" + prefix + "[" + strconv.Itoa(g.FirstDevice) + "-" + strconv.Itoa(g.FirstDevice+g.Count-1) + "]"
+	b = strconv.AppendInt(append(b, '['), int64(g.FirstDevice), 10)
+	b = strconv.AppendInt(append(b, '-'), int64(g.FirstDevice+g.Count-1), 10)
+	return append(b, ']')
 }
 
 // extraLines writes extra keys, one a line, by name.
