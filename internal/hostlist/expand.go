@@ -1,7 +1,5 @@
 package hostlist
 
-import "strings"
-
 // Expand returns the names that expr stands for, in the order written and with
 // repetitions kept. Names are separated by commas or blanks; each may hold
 // several bracket pairs, of which the leftmost varies slowest.
