@@ -5,10 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 )
 
-// Whatever the file holds, Load does not panic, every problem has a position
-// within the file, and an environment comes back only without errors.
+// FuzzLoad reads arbitrary text.
 func FuzzLoad(f *testing.F) {
 	files, _ := filepath.Glob("testdata/bad/*.yaml")
 	stacks, _ := filepath.Glob("../stacks/Pulumi.*.yaml")
@@ -19,27 +20,59 @@ func FuzzLoad(f *testing.F) {
 		}
 		f.Add(string(content))
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		env, report := Load("f.yaml", []byte(text))
-		if (env == nil) != report.Failed() {
-			t.Fatalf("environment %v, but failed is %v", env != nil, report.Failed())
+	f.Fuzz(func(t *testing.T, text string) { loads(t, text) })
+}
+
+// FuzzValue reads a good file in which one value is another.
+func FuzzValue(f *testing.F) {
+	content, err := os.ReadFile("../stacks/Pulumi.example-onprem.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	lines := strings.Split(string(content), "\n")
+	for n := range lines {
+		for _, value := range []string{"", "x", "{}", "&a [*a]"} {
+			f.Add(uint16(n), value)
 		}
-		lines := strings.Count(text, "\n") + 1
-		for _, p := range report.Problems {
-			if p.Line < 1 || p.Line > lines+1 || p.Column < 1 || p.What == "" || p.Kind == "" || p.File != "f.yaml" {
-				t.Errorf("not placed: %+v", p)
-			}
+	}
+	f.Fuzz(func(t *testing.T, n uint16, value string) {
+		changed := strings.Split(string(content), "\n")
+		at := int(n) % len(changed)
+		if before, _, ok := strings.Cut(changed[at], ": "); ok {
+			changed[at] = before + ": " + value
+		} else if before, _, ok := strings.Cut(changed[at], "- "); ok {
+			changed[at] = before + "- " + value
 		}
-		if report.String() == "" && report.Failed() {
-			t.Error("errors, but no report")
-		}
-		if env != nil {
-			for _, p := range env.Validate() {
-				if !p.Warning() {
-					t.Errorf("loaded, but then found wrong: %s", p)
-				}
-			}
-			env.SlurmCluster()
-		}
+		loads(t, strings.Join(changed, "\n"))
 	})
+}
+
+// loads loads a text and checks what must always hold: every problem has a
+// place in the file, and an environment comes back only without errors; it is
+// then valid and can be rendered.
+func loads(t *testing.T, text string) {
+	env, report := Load("f.yaml", []byte(text))
+	if (env == nil) != report.Failed() {
+		t.Fatalf("environment %v, but failed is %v", env != nil, report.Failed())
+	}
+	lines := strings.Count(text, "\n") + 1
+	for _, p := range report.Problems {
+		if p.Line < 1 || p.Line > lines+1 || p.Column < 1 || p.What == "" || p.Kind == "" || p.File != "f.yaml" {
+			t.Errorf("not placed: %+v", p)
+		}
+	}
+	if report.String() == "" && report.Failed() {
+		t.Error("errors, but no report")
+	}
+	if env == nil {
+		return
+	}
+	for _, p := range env.Validate() {
+		if !p.Warning() {
+			t.Errorf("loaded, but then found wrong: %s", p)
+		}
+	}
+	if _, err := slurmconf.Render(env.SlurmCluster()); err != nil {
+		t.Errorf("loaded, but not rendered: %v", err)
+	}
 }
