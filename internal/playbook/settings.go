@@ -35,7 +35,7 @@ bin_ansible_callbacks = False
 local_tmp = tmp
 deprecation_warnings = False
 localhost_warning = False
-internal_poll_interval = 0.005
+internal_poll_interval = 0.02
 timeout = 10
 
 [inventory]

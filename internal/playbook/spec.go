@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -26,6 +27,7 @@ type option struct {
 type roleUse struct {
 	role, entry string
 	given       []string // variables that the playbook itself sets
+	conditional bool     // the role may be left out
 }
 
 // play is what a playbook file says of one play.
@@ -37,6 +39,7 @@ type play struct {
 			TasksFrom string `yaml:"tasks_from"`
 		} `yaml:"ansible.builtin.import_role"`
 		Vars map[string]any `yaml:"vars"`
+		When any            `yaml:"when"`
 	} `yaml:"tasks"`
 }
 
@@ -60,18 +63,19 @@ func (p Playbook) uses() (roles []roleUse, own []string, err error) {
 			if entry == "" {
 				entry = "main"
 			}
-			roles = append(roles, roleUse{role: t.Import.Name, entry: entry, given: keys(t.Vars)})
+			roles = append(roles, roleUse{role: t.Import.Name, entry: entry, given: keys(t.Vars), conditional: t.When != nil})
 		}
 	}
 	return roles, own, nil
 }
 
-// options reads the declared inputs of one entry point of a role.
-func (u roleUse) options() (map[string]option, error) {
+// options reads the declared inputs of a role: those of the entry point that
+// is used, and those of all entry points together.
+func (u roleUse) options() (used, all map[string]option, err error) {
 	file := path.Join("roles", u.role, "meta", "argument_specs.yml")
 	text, err := fs.ReadFile(ansible.FS, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var specs struct {
 		Entries map[string]struct {
@@ -79,13 +83,17 @@ func (u roleUse) options() (map[string]option, error) {
 		} `yaml:"argument_specs"`
 	}
 	if err := yaml.Unmarshal(text, &specs); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
+		return nil, nil, fmt.Errorf("reading %s: %w", file, err)
 	}
 	entry, ok := specs.Entries[u.entry]
 	if !ok {
-		return nil, fmt.Errorf("%s declares no entry point %s", file, u.entry)
+		return nil, nil, fmt.Errorf("%s declares no entry point %s", file, u.entry)
 	}
-	return entry.Options, nil
+	all = map[string]option{}
+	for _, e := range specs.Entries {
+		maps.Copy(all, e.Options)
+	}
+	return entry.Options, all, nil
 }
 
 // removes reports whether the playbook takes something back. It is given the
@@ -114,18 +122,20 @@ func (p Playbook) check(vars map[string]any) error {
 		}
 	}
 	for _, use := range roles {
-		options, err := use.options()
+		used, all, err := use.options()
 		if err != nil {
 			return err
 		}
-		for _, name := range keys(options) {
-			known[name] = true
-			value, given := vars[name]
-			switch {
-			case !given && options[name].Required && !slices.Contains(use.given, name):
+		for _, name := range keys(used) {
+			_, given := vars[name]
+			if used[name].Required && !given && !use.conditional && !slices.Contains(use.given, name) {
 				report("variable %s of role %s is missing", name, use.role)
-			case given:
-				if what := options[name].mismatch(value); what != "" {
+			}
+		}
+		for _, name := range keys(all) {
+			known[name] = true
+			if value, given := vars[name]; given {
+				if what := all[name].mismatch(value); what != "" {
 					report("variable %s %s", name, what)
 				}
 			}

@@ -39,7 +39,8 @@ options:
   simulated:
     description:
       - A JSON file in which a simulated host states its hardware in place of
-        what the kernel says. Empty means that there is none.
+        what the kernel says, with the keys sockets, coresPerSocket,
+        threadsPerCore and memoryMiB. Empty means that there is none.
     type: str
     default: ""
 """
@@ -145,6 +146,13 @@ def cgroup():
 def container():
     """Whether this host shares its kernel, and so its clock, with others."""
     return bool(read("/run/systemd/container")) or os.path.exists("/.dockerenv")
+
+
+def stated(path):
+    """What a simulated host states about itself."""
+    stated = json.loads(read(path))
+    keys = {"sockets": "sockets", "coresPerSocket": "cores_per_socket", "threadsPerCore": "threads_per_core", "memoryMiB": "memory_mib"}
+    return dict({ours: stated[theirs] for theirs, ours in keys.items() if theirs in stated}, simulated=True)
 
 
 def found_on(module):
