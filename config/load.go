@@ -116,8 +116,9 @@ func (r *Report) syntax(err error) {
 func (r *Report) environmentNode(document *yaml.Node) (key, value *yaml.Node) {
 	var stack stackFile
 	index, problems := strictyaml.Decode(document, "", &stack)
+	starts := r.starts(index)
 	for _, p := range problems {
-		r.addDecodedOne(p)
+		r.addDecodedOne(p, starts)
 	}
 	for name, item := range stack.Config {
 		entry := index[strictyaml.Child("config", name)]
@@ -125,6 +126,7 @@ func (r *Report) environmentNode(document *yaml.Node) (key, value *yaml.Node) {
 		case name == EnvironmentKey:
 			key, value = entry.Key, item.node
 		case strings.HasPrefix(name, Namespace) || !strings.Contains(name, ":"):
+			r.withhold(entry.Key.Line, starts)
 			r.add(Problem{Kind: KindUnknownKey, Line: entry.Key.Line, Column: entry.Key.Column,
 				Path: strictyaml.Child("config", name), What: fmt.Sprintf("unknown key %q", name),
 				Hint: "the only key of this project is " + EnvironmentKey})

@@ -84,8 +84,8 @@ func (r *Report) write(b *strings.Builder, p Problem) {
 	b.WriteString("\n")
 }
 
-// snippet is the line of a problem as far as it may be shown: what stands
-// behind an unknown key or in place of a secret could be one.
+// snippet is the line of a problem as far as it may be shown: what stands in
+// place of a secret, or behind a key that means nothing, could be one.
 func (r *Report) snippet(p Problem) (string, bool) {
 	if p.Line < 1 || p.Line > len(r.lines) || p.Kind == KindSyntax {
 		return "", false
@@ -95,15 +95,18 @@ func (r *Report) snippet(p Problem) (string, bool) {
 	if p.Column < 1 || p.Column > len(runes)+1 {
 		return "", false
 	}
-	before := string(runes[:p.Column-1])
-	switch {
-	case p.Kind == KindSecret:
-		return before + "...", true
-	case p.Kind == KindUnknownKey:
-		key, _, _ := strings.Cut(string(runes[p.Column-1:])+" ", ": ")
-		return before + key + ": ...", !strings.Contains(before, ": ") && !r.withheld[p.Line]
+	if !r.withheld[p.Line] {
+		return line, true
 	}
-	return line, !r.withheld[p.Line]
+	before := string(runes[:p.Column-1])
+	if strings.ContainsAny(before, "{[") {
+		return "", false
+	}
+	if p.Kind == KindSecret {
+		return before + "...", true
+	}
+	key, _, _ := strings.Cut(string(runes[p.Column-1:])+" ", ": ")
+	return before + key + ": ...", p.Kind == KindUnknownKey || p.Kind == KindDuplicate
 }
 
 // blank is as wide as the first n characters of a line: tabs stay tabs.
@@ -132,10 +135,14 @@ func (r *Report) sorted() *Report {
 	return r
 }
 
-func (r *Report) addDecodedOne(p strictyaml.Problem) {
+func (r *Report) addDecodedOne(p strictyaml.Problem, starts []int) {
 	hint := p.Hint
-	if Kind(p.Kind) == KindSecret {
+	switch Kind(p.Kind) {
+	case KindSecret:
 		hint = secretHint(p.Path)
+		r.withhold(p.Line, starts)
+	case KindUnknownKey, KindDuplicate:
+		r.withhold(p.Line, starts)
 	}
 	r.add(Problem{Kind: Kind(p.Kind), Line: p.Line, Column: p.Column, Path: p.Path, What: p.What, Hint: hint})
 }
@@ -144,12 +151,13 @@ func (r *Report) addDecodedOne(p strictyaml.Problem) {
 // tells whether a path is affected by one: judging such a value again would
 // only repeat the problem in other words.
 func (r *Report) addDecoded(problems []strictyaml.Problem, index strictyaml.Index) func(path string) bool {
+	if len(problems) == 0 {
+		return func(string) bool { return false }
+	}
+	starts := r.starts(index)
 	var affected []string
 	for _, p := range problems {
-		r.addDecodedOne(p)
-		if Kind(p.Kind) == KindSecret {
-			r.withhold(p.Line, index)
-		}
+		r.addDecodedOne(p, starts)
 		affected = append(affected, p.Path)
 		if p.Meant != "" {
 			affected = append(affected, p.Meant)
@@ -158,20 +166,39 @@ func (r *Report) addDecoded(problems []strictyaml.Problem, index strictyaml.Inde
 	return func(path string) bool { return related(path, affected) }
 }
 
-// withhold hides the lines of a secret in clear text: from where it begins to
-// where the next value begins.
-func (r *Report) withhold(line int, index strictyaml.Index) {
+// withhold hides the lines of a value: from where it begins to the next line
+// that begins with another.
+func (r *Report) withhold(line int, starts []int) {
 	next := len(r.lines) + 1
-	for _, entry := range index {
-		for _, node := range []*yaml.Node{entry.Key, entry.Value} {
-			if node != nil && node.Line > line && node.Line < next {
-				next = node.Line
-			}
-		}
+	if i, _ := slices.BinarySearch(starts, line+1); i < len(starts) {
+		next = starts[i]
 	}
 	for ; line < next; line++ {
 		r.withheld[line] = true
 	}
+}
+
+// starts lists the lines that begin with a key or a value, in order.
+func (r *Report) starts(index strictyaml.Index) []int {
+	var lines []int
+	for _, entry := range index {
+		for _, node := range []*yaml.Node{entry.Key, entry.Value} {
+			if node != nil && r.begins(node) {
+				lines = append(lines, node.Line)
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// begins tells whether a node is the first thing on its line.
+func (r *Report) begins(node *yaml.Node) bool {
+	if node.Line > len(r.lines) {
+		return false
+	}
+	before := []rune(r.lines[node.Line-1])
+	return node.Column-1 <= len(before) && strings.Trim(string(before[:node.Column-1]), " -") == ""
 }
 
 // addValidated gives the problems of validation their place in the file.

@@ -14,12 +14,12 @@ import (
 // UnmarshalYAML takes a Pulumi secret, {secure: …}, whose clear text only the
 // engine knows, and refuses anything else.
 func (s *Secret) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.MappingNode {
+	if node.Kind == yaml.ScalarNode && node.Value != "" {
 		return &strictyaml.Error{Kind: strictyaml.Kind(KindSecret), What: "a secret in clear text"}
 	}
-	if len(node.Content) != 2 || node.Content[0].Value != "secure" ||
+	if node.Kind != yaml.MappingNode || len(node.Content) != 2 || node.Content[0].Value != "secure" ||
 		node.Content[1].Kind != yaml.ScalarNode || node.Content[1].Value == "" {
-		return &strictyaml.Error{Kind: strictyaml.WrongType, What: "needs a Pulumi secret, {secure: ...}"}
+		return &strictyaml.Error{Kind: strictyaml.Kind(KindSecret), What: "needs a Pulumi secret, {secure: ...}"}
 	}
 	s.Set = true
 	return nil
