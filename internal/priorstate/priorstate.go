@@ -6,9 +6,11 @@ package priorstate
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 )
 
 // CommandType is the type token of the resources that run steps.
@@ -81,15 +83,25 @@ type readResult struct {
 	Outputs map[string]any `pulumi:"outputs"`
 }
 
+// readOutput carries the result as an output: the state holds secrets, and
+// the engine hands those to outputs alone.
+type readOutput struct{ *pulumi.OutputState }
+
+func (readOutput) ElementType() reflect.Type { return reflect.TypeOf(readResult{}) }
+
+func init() { pulumi.RegisterOutputType(readOutput{}) }
+
 // Read returns the state before this update. A stack that was never updated
 // has an empty one.
 func Read(ctx *pulumi.Context) (*State, error) {
 	full := ctx.Organization() + "/" + ctx.Project() + "/" + ctx.Stack()
-	var result readResult
-	err := ctx.Invoke("pulumi:pulumi:readStackResourceOutputs", &readArgs{StackName: full}, &result)
+	output := ctx.InvokeOutput("pulumi:pulumi:readStackResourceOutputs",
+		&readArgs{StackName: full}, readOutput{}, pulumi.InvokeOutputOptions{})
+	awaited, err := internals.UnsafeAwaitOutput(ctx.Context(), output)
 	if err != nil {
 		return nil, fmt.Errorf("reading the state of %s: %w", full, err)
 	}
+	result, _ := awaited.Value.(readResult)
 	state := Of()
 	for urn, raw := range result.Outputs {
 		entry, _ := raw.(map[string]any)
