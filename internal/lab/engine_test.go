@@ -204,3 +204,164 @@ func TestHostLifeOnARealEngine(t *testing.T) {
 		t.Error("ops may still log in")
 	}
 }
+
+func TestHostIsMadeAnewAndMended(t *testing.T) {
+	e := realEngine(t)
+	image := testImage(t, e, "24.11")
+	lab := testLab(t, e, "anew")
+	key := testKey(t)
+	spec := HostSpec{Lab: lab, Name: "n1", Image: image, AuthorizedKey: key.Public}
+	peer := spec
+	peer.Name = "n2"
+
+	// Two runs at once make one host.
+	both := make(chan HostInfo, 2)
+	for range 2 {
+		go func() {
+			h, err := e.EnsureHost(t.Context(), spec)
+			if err != nil {
+				t.Error(err)
+			}
+			both <- h
+		}()
+	}
+	h, other := <-both, <-both
+	if h != other {
+		t.Fatalf("two runs at once made %+v and %+v", h, other)
+	}
+	h2 := mustEnsure(t, e, peer)
+
+	// Another list of volumes makes it anew; who it is stays.
+	spec.Volumes = []string{"/var/lib/data"}
+	mustRun(t, h, key, "touch /root/installed")
+	anew := mustEnsure(t, e, spec)
+	if anew.Instance == h.Instance {
+		t.Error("a host made anew is the same instance")
+	}
+	if anew.Address != h.Address || anew.HostKey != h.HostKey {
+		t.Errorf("made anew the host is %+v, was %+v", anew, h)
+	}
+	if got := mustRun(t, anew, key, "ls /root/installed 2>/dev/null; findmnt -no FSROOT /var/lib/data | grep -c volumes"); got != "1" {
+		t.Errorf("the new host says %q", got)
+	}
+
+	// Broken from outside, it is mended; while it is down, others still know its name.
+	breaks := map[string][]string{
+		"killed":       {"kill", anew.Container},
+		"disconnected": {"network", "disconnect", NetworkName(lab), anew.Container},
+		"paused":       {"pause", anew.Container},
+	}
+	for name, args := range breaks {
+		if err := e.ProbeHost(t.Context(), lab, anew); err != nil {
+			t.Errorf("before it is %s: %v", name, err)
+		}
+		if _, err := e.docker.run(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.ProbeHost(t.Context(), lab, anew); err == nil {
+			t.Errorf("a host that is %s passes the probe", name)
+		}
+		if got := mustRun(t, h2, key, "getent hosts n1"); !strings.HasPrefix(got, anew.Address) {
+			t.Errorf("while n1 is %s, n2 resolves it to %q", name, got)
+		}
+		if mended := mustEnsure(t, e, spec); mended != anew {
+			t.Errorf("%s and mended the host is %+v, was %+v", name, mended, anew)
+		}
+	}
+
+	// Removed, also when half gone, it leaves nothing; a host of that name may come again.
+	if _, err := e.docker.run(t.Context(), "rm", "-f", anew.Container); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := e.RemoveHost(t.Context(), lab, "n1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, left := range everything(t, e) {
+		if strings.Contains(left, ".n1") {
+			t.Errorf("removing n1 left %s", left)
+		}
+	}
+	if out, err := onHost(t, h2, "root", key, "getent hosts n1"); err == nil {
+		t.Errorf("n2 still resolves n1: %s", out)
+	}
+}
+
+func TestLabsSideBySide(t *testing.T) {
+	e := realEngine(t)
+	image := testImage(t, e, "24.11")
+	key := testKey(t)
+	names := []string{testLab(t, e, "a"), testLab(t, e, "a-b")}
+
+	hosts := make([]HostInfo, 2)
+	done := make(chan error, 2)
+	for i, lab := range names {
+		go func() {
+			h, err := e.EnsureHost(t.Context(), HostSpec{Lab: lab, Name: "c", Image: image, AuthorizedKey: key.Public})
+			hosts[i] = h
+			done <- err
+		}()
+	}
+	for range names {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	subnets := map[string]bool{}
+	for i, lab := range names {
+		n, err := e.EnsureNetwork(t.Context(), NetworkSpec{Lab: lab})
+		if err != nil {
+			t.Fatal(err)
+		}
+		subnets[n.Subnet] = true
+		if got := mustRun(t, hosts[i], key, "getent hosts c | cut -d' ' -f1; ip -4 -o address show eth0 | grep -c "+hosts[i].Address); got != hosts[i].Address+"\n1" {
+			t.Errorf("host c of %s says %q", lab, got)
+		}
+	}
+	if len(subnets) != 2 || hosts[0].Address == hosts[1].Address || hosts[0].HostKey == hosts[1].HostKey {
+		t.Errorf("two labs share something: %v %+v", subnets, hosts)
+	}
+	ids := mustRun(t, hosts[0], key, "cat /etc/machine-id /proc/sys/kernel/random/boot_id") + "\n" +
+		mustRun(t, hosts[1], key, "cat /etc/machine-id /proc/sys/kernel/random/boot_id")
+	if lines := strings.Fields(ids); len(slices.Compact(slices.Sorted(slices.Values(lines)))) != 4 {
+		t.Errorf("machine and boot ids are not all different:\n%s", ids)
+	}
+
+	if err := e.RemoveNetwork(t.Context(), names[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.ProbeHost(t.Context(), names[1], hosts[1]); err != nil {
+		t.Errorf("removing one lab hurt the other: %v", err)
+	}
+}
+
+func TestNetworksOfOthersAreLeftAlone(t *testing.T) {
+	e := realEngine(t)
+	lab := fmt.Sprintf("t%d-foreign", os.Getpid())
+	subnet, err := e.freeSubnet(t.Context(), lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.docker.run(t.Context(), "network", "create", "--subnet", subnet.String(), NetworkName(lab)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := e.docker.run(context.Background(), "network", "rm", NetworkName(lab)); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := e.EnsureNetwork(t.Context(), NetworkSpec{Lab: lab}); err == nil || !strings.Contains(err.Error(), "was not made by a lab") {
+		t.Errorf("a foreign network was taken: %v", err)
+	}
+	if err := e.RemoveNetwork(t.Context(), lab); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.inspectNetwork(t.Context(), NetworkName(lab)); err != nil {
+		t.Errorf("a foreign network was removed: %v", err)
+	}
+	clash := NetworkSpec{Lab: lab + "2", Subnet: subnet.String()}
+	if _, err := e.EnsureNetwork(t.Context(), clash); err == nil || !strings.Contains(err.Error(), "overlaps") {
+		t.Errorf("a subnet in use was given out: %v", err)
+	}
+}

@@ -57,7 +57,7 @@ func (e *Engine) ensureHost(ctx context.Context, spec HostSpec) (HostInfo, error
 	if err := e.bringUp(ctx, spec, c, address); err != nil {
 		return HostInfo{}, err
 	}
-	if err := waitForSSH(ctx, address, public); err != nil {
+	if err := e.settle(ctx, spec, c, address, public); err != nil {
 		return HostInfo{}, err
 	}
 	return HostInfo{Name: spec.Name, Address: address.String(), Port: 22, User: "root", HostKey: public,
@@ -159,10 +159,7 @@ func (e *Engine) clearChanged(ctx context.Context, spec HostSpec, address netip.
 	if err != nil {
 		return nil, err
 	}
-	if _, err := e.docker.run(ctx, "rm", "-f", "-v", c.ID); err != nil && !missing(err) {
-		return nil, err
-	}
-	return key, nil
+	return key, e.removeContainer(ctx, c.ID)
 }
 
 func (e *Engine) createHost(ctx context.Context, spec HostSpec, address netip.Addr) error {
@@ -268,4 +265,19 @@ func (e *Engine) bringUp(ctx context.Context, spec HostSpec, c dockerContainer, 
 	}
 	_, err := e.docker.run(ctx, "exec", c.ID, guestDir+"/devices")
 	return err
+}
+
+// settle waits until the host answers. One that ran all along and stays silent is rebooted
+// once: something inside it, such as its network or sshd, is broken.
+func (e *Engine) settle(ctx context.Context, spec HostSpec, c dockerContainer, address netip.Addr, public string) error {
+	if c.State.Running {
+		if waitForSSH(ctx, address, public, silenceWait) == nil {
+			return nil
+		}
+		fmt.Fprintf(e.progress, "lab: rebooting host %s: it runs, but does not answer\n", spec.Name)
+		if _, err := e.docker.run(ctx, "restart", c.ID); err != nil {
+			return err
+		}
+	}
+	return waitForSSH(ctx, address, public, bootWait)
 }

@@ -30,7 +30,7 @@ var heldCaps = []string{"SYS_MODULE", "SYS_TIME"}
 // the machine itself lacks a capability, and shows the machine's devices to the host.
 func createArgs(s HostSpec, address netip.Addr, hostsFile string, lackedCaps []string) []string {
 	args := []string{
-		"create",
+		"create", "--pull", "never",
 		"--name", ContainerName(s.Lab, s.Name),
 		"--hostname", s.Name,
 		"--network", NetworkName(s.Lab),

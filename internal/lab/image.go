@@ -67,11 +67,7 @@ func (e *Engine) EnsureImage(ctx context.Context, spec ImageSpec) (ImageInfo, er
 // sweepBuild removes what a build that was killed left. Only the holder of the image lock
 // builds, so whatever is there is dead.
 func (e *Engine) sweepBuild(ctx context.Context) error {
-	_, err := e.docker.run(ctx, "rm", "-f", "-v", buildContainer)
-	if missing(err) {
-		return nil
-	}
-	return err
+	return e.removeContainer(ctx, buildContainer)
 }
 
 func (e *Engine) hasImage(ctx context.Context, tag string) (bool, error) {

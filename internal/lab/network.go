@@ -62,19 +62,19 @@ func (e *Engine) EnsureNetwork(ctx context.Context, spec NetworkSpec) (NetworkIn
 }
 
 func (e *Engine) createNetwork(ctx context.Context, lab string, subnet netip.Prefix) (NetworkInfo, error) {
-	taken, err := e.takenSubnets(ctx)
-	if err != nil {
-		return NetworkInfo{}, err
-	}
 	if !subnet.IsValid() {
-		if subnet, err = chooseFromPools(lab, defaultPools, taken); err != nil {
+		free, err := e.freeSubnet(ctx, lab)
+		if err != nil {
 			return NetworkInfo{}, fmt.Errorf("making the lab's network: %w", err)
 		}
+		subnet = free
+	} else if taken, err := e.takenSubnets(ctx); err != nil {
+		return NetworkInfo{}, fmt.Errorf("making the lab's network: %w", err)
 	} else if overlapsAny(subnet, taken) {
 		return NetworkInfo{}, fmt.Errorf("making the lab's network: %s overlaps a network that this machine already has", subnet)
 	}
 	gateway := addToAddr(subnet.Addr(), 1)
-	_, err = e.docker.run(ctx, "network", "create", "--driver", "bridge",
+	_, err := e.docker.run(ctx, "network", "create", "--driver", "bridge",
 		"--subnet", subnet.String(), "--gateway", gateway.String(),
 		"--label", labelLab+"="+lab, NetworkName(lab))
 	if err != nil {
@@ -82,6 +82,15 @@ func (e *Engine) createNetwork(ctx context.Context, lab string, subnet netip.Pre
 	}
 	fmt.Fprintf(e.progress, "lab: network %s with %s\n", NetworkName(lab), subnet)
 	return NetworkInfo{Name: NetworkName(lab), Subnet: subnet.String(), Gateway: gateway.String()}, nil
+}
+
+// freeSubnet chooses a subnet that nothing on this machine uses.
+func (e *Engine) freeSubnet(ctx context.Context, lab string) (netip.Prefix, error) {
+	taken, err := e.takenSubnets(ctx)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return chooseFromPools(lab, defaultPools, taken)
 }
 
 // takenSubnets lists what a new subnet must stay away from: routes of this machine and the
@@ -165,7 +174,7 @@ func (e *Engine) RemoveNetwork(ctx context.Context, lab string) error {
 		return fmt.Errorf("removing the lab's network: %w", err)
 	}
 	for id := range strings.FieldsSeq(out) {
-		if _, err := e.docker.run(ctx, "rm", "-f", "-v", id); err != nil && !missing(err) {
+		if err := e.removeContainer(ctx, id); err != nil {
 			return fmt.Errorf("removing the lab's network: %w", err)
 		}
 	}

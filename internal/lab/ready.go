@@ -13,11 +13,14 @@ import (
 
 // bootWait bounds how long a host may take to boot. A host takes a second or two; many at
 // once on a small, busy machine take longer.
-const bootWait = 2 * time.Minute
+const bootWait = 3 * time.Minute
+
+// silenceWait bounds how long a host that runs already may be silent.
+const silenceWait = time.Minute
 
 // waitForSSH waits until sshd at the address proves to hold the host's key.
-func waitForSSH(ctx context.Context, address netip.Addr, hostKey string) error {
-	ctx, cancel := context.WithTimeout(ctx, bootWait)
+func waitForSSH(ctx context.Context, address netip.Addr, hostKey string, bound time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	for {
 		err := askSSH(ctx, address, hostKey)
@@ -25,7 +28,7 @@ func waitForSSH(ctx context.Context, address netip.Addr, hostKey string) error {
 			return nil
 		}
 		if sleep(ctx, 100*time.Millisecond) != nil {
-			return fmt.Errorf("sshd at %s did not answer within %s: %w", address, bootWait, err)
+			return fmt.Errorf("sshd at %s did not answer within %s: %w", address, bound, err)
 		}
 	}
 }

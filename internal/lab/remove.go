@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // RemoveHost removes a host with its volumes and its name. Whatever of it is already gone,
@@ -19,7 +20,7 @@ func (e *Engine) RemoveHost(ctx context.Context, lab, host string) error {
 	defer unlock()
 	c, err := e.inspectHost(ctx, lab, host)
 	if err == nil {
-		_, err = e.docker.run(ctx, "rm", "-f", "-v", c.ID)
+		err = e.removeContainer(ctx, c.ID)
 	}
 	if err != nil && !missing(err) {
 		return fmt.Errorf("removing the lab host %s: %w", host, err)
@@ -28,6 +29,23 @@ func (e *Engine) RemoveHost(ctx context.Context, lab, host string) error {
 		return err
 	}
 	return e.registry(lab).forget(ctx, host)
+}
+
+// removeContainer removes a container with its nameless volumes. One that is gone, or that
+// somebody else is removing, is waited for until it is gone.
+func (e *Engine) removeContainer(ctx context.Context, id string) error {
+	for {
+		_, err := e.docker.run(ctx, "rm", "-f", "-v", id)
+		if err == nil || missing(err) {
+			return nil
+		}
+		if !strings.Contains(err.Error(), "already in progress") {
+			return err
+		}
+		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // removeVolumes removes the volumes that match all filters.

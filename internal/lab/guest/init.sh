@@ -14,6 +14,10 @@ done
 # Mounts made by one service are seen by the others, as on a server.
 mount --make-rshared /
 
+# A boot has an id of its own; the kernel only knows that of the machine.
+cat /proc/sys/kernel/random/uuid >/run/gpucluster-lab-boot-id
+mount --bind /run/gpucluster-lab-boot-id /proc/sys/kernel/random/boot_id
+
 /usr/local/lib/gpucluster-lab/devices
 
 # From version 256 on systemd boots on cgroup v1 only when told so; elsewhere the word has
