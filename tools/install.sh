@@ -14,6 +14,8 @@ tools=$root/.tools
 bin=$tools/bin
 export PULUMI_HOME=${PULUMI_HOME:-$tools/pulumi}
 export PATH=$bin:$PATH
+# Not who built it from which commit: the same sources give the same program, and git need not trust the folder's owner.
+export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 
 # The version of the command plugin that the Go SDK in the root go.mod asks for.
 command_plugin=1.2.1
@@ -31,7 +33,7 @@ with_progress() {
 	local title=$1 log status=0 start=$SECONDS next=10 pid
 	shift
 	log=$(mktemp "$tools/log.XXXXXX")
-	"$@" >"$log" 2>&1 &
+	"$@" >"$log" 2>&1 9>&- &
 	pid=$!
 	trap 'kill "$pid" 2>/dev/null || true; rm -f "$log"; exit 130' INT TERM
 	while kill -0 "$pid" 2>/dev/null; do
@@ -45,7 +47,7 @@ with_progress() {
 	trap - INT TERM
 	if ((status != 0)); then
 		tail -n 20 "$log" >&2
-	else
+	elif ((SECONDS > start)); then
 		say "$title: done in $((SECONDS - start)) s"
 	fi
 	rm -f "$log"
@@ -60,16 +62,16 @@ digest() {
 	} | sha256sum | cut -d' ' -f1
 }
 
-# build NAME PACKAGE ABOUT [LDFLAGS]: compiles PACKAGE of the module tools/NAME to .tools/bin/NAME unless that is up to date.
+# build NAME PACKAGE ABOUT [LDFLAGS [FILE]]: compiles PACKAGE of the module tools/NAME to .tools/bin/NAME, or FILE, unless that is up to date.
 build() {
-	local name=$1 package=$2 about=$3 ldflags=${4:-} stamp want
+	local name=$1 package=$2 about=$3 ldflags=${4:-} file=${5:-$bin/$1} stamp want
 	stamp=$tools/stamps/$name
 	want=$(digest "$root/tools/$name")
-	if [[ -x $bin/$name && -r $stamp && $(<"$stamp") == "$want" ]]; then
+	if [[ -x $file && -r $stamp && $(<"$stamp") == "$want" ]]; then
 		return
 	fi
 	say "$name: compiling (about $about on 2 cores the first time)"
-	with_progress "$name" go build -C "$root/tools/$name" -buildvcs=false -ldflags "$ldflags" -o "$bin/$name" "$package" ||
+	with_progress "$name" go build -C "$root/tools/$name" -ldflags "$ldflags" -o "$file" "$package" ||
 		die "$name could not be built; the lines above say why. It needs the modules named in tools/$name/go.mod: check GOPROXY and the network"
 	printf '%s\n' "$want" >"$stamp"
 }
@@ -115,19 +117,31 @@ command_plugin() {
 
 command -v go >/dev/null || die "go is missing: install Go 1.26 or newer from https://go.dev/dl"
 mkdir -p "$bin" "$tools/stamps"
+# One at a time: runs in the same checkout would write the same files.
+exec 9>"$tools/lock"
+if ! flock -n 9; then
+	say "another run works on $tools; waiting for it"
+	flock 9
+fi
 
 need_packages docker.io:dockerd docker.io:docker ansible-core:ansible-playbook mmdebstrap:mmdebstrap openssh-client:ssh python3:python3
 
 pulumi_version=$(awk '$1 == "github.com/pulumi/pulumi/pkg/v3" { print $2 }' "$root/tools/pulumi/go.mod")
 build pulumi github.com/pulumi/pulumi/pkg/v3/cmd/pulumi "3 min" "-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=$pulumi_version"
-build pulumi-language-go github.com/pulumi/pulumi/sdk/v3/go/pulumi-language-go "1 min"
+build pulumi-language-go github.com/pulumi/pulumi/sdk/v3/go/pulumi-language-go "1 min" "" "$bin/pulumi-language-go-host"
+cmp -s "$root/tools/pulumi-language-go/wrapper.sh" "$bin/pulumi-language-go" ||
+	install -m 755 "$root/tools/pulumi-language-go/wrapper.sh" "$bin/pulumi-language-go"
 command_plugin
 
-# Go itself knows whether these are up to date (embedded files included), so there is no stamp.
-if [[ -d $root/cmd/gpucluster ]]; then
-	with_progress gpucluster go build -C "$root" -buildvcs=false -o "$bin/gpucluster" ./cmd/gpucluster ||
-		die "the gpucluster program could not be built; the lines above say why"
-fi
+# Go itself knows whether these are up to date (embedded files included), so there is no stamp. The program of the
+# stacks is built here, where progress shows; Pulumi finds it up to date (tools/stack.sh).
+own() {
+	if [[ -d $root/$2 ]]; then
+		with_progress "$1" go build -C "$root" -o "$bin/$1" "./$2" || die "$2 could not be built; the lines above say why"
+	fi
+}
+own gpucluster cmd/gpucluster
+own gpucluster-stack stacks
 
 if [[ ${1:-} == --check ]]; then
 	need_packages yamllint:yamllint ansible-lint:ansible-lint shellcheck:shellcheck

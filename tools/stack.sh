@@ -25,6 +25,10 @@ die() {
 (($# >= 2)) || die "usage: tools/stack.sh up|preview|down|pulumi ENV [words for pulumi]"
 verb=$1 env=$2
 shift 2
+case $verb in
+up | preview | down | pulumi) ;;
+*) die "unknown verb $verb: use up, preview, down or pulumi" ;;
+esac
 [[ $env =~ ^[A-Za-z0-9][A-Za-z0-9_.-]*$ ]] || die "$env is not a name of an environment: use letters, digits, dash, dot and underscore"
 file=stacks/Pulumi.$env.yaml
 if [[ ! -f $file ]]; then
@@ -37,6 +41,9 @@ export PULUMI_HOME=${PULUMI_HOME:-$root/.tools/pulumi}
 export PULUMI_SKIP_UPDATE_CHECK=true
 # The salt of the passphrase is part of the state: every checkout finds it there, and none has to keep it in a file.
 export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true
+# As in tools/install.sh, which builds the same program beforehand.
+export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+export GPUCLUSTER_BUILD_TARGET=$root/.tools/bin/gpucluster-stack
 command -v pulumi >/dev/null || die "pulumi is missing; type: make tools"
 
 if [[ -z ${PULUMI_BACKEND_URL:-} ]]; then
@@ -70,41 +77,27 @@ mkdir -p "$work"
 config=$work/Pulumi.$env.yaml
 cp "$file" "$config"
 
-# make_stack: creates the stack in the backend when it is not there yet, from a folder of its own for the same reason.
+# make_stack: creates the stack in the backend when it is not there yet, in the folder of the copy for the same reason.
 make_stack() {
-	cp Pulumi.yaml "$work/Pulumi.yaml"
-	sed -i '/^main:/d; /^stackConfigDir:/d' "$work/Pulumi.yaml"
-	if pulumi -C "$work" stack ls --json | grep -q "\"name\": \"\(.*/\)\?$env\""; then
-		return
-	fi
-	(
-		empty=$(mktemp -d "$work/init.XXXXXX")
-		trap 'rm -rf "$empty"' EXIT
-		cp "$work/Pulumi.yaml" "$empty"
-		pulumi -C "$empty" --non-interactive stack init --no-select "$env" >/dev/null
-	)
+	sed '/^main:/d; /^stackConfigDir:/d' Pulumi.yaml >"$work/Pulumi.yaml"
+	pulumi -C "$work" stack ls --json | grep -q "\"name\": \"$env\"" ||
+		pulumi -C "$work" --non-interactive stack init --no-select "$env"
 }
 
+make_stack
 case $verb in
 up)
-	make_stack
 	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview "$@"
 	printf '\n'
 	pulumi stack output summary --stack "$env" 2>/dev/null || true
 	;;
 preview)
-	make_stack
 	pulumi preview --stack "$env" --config-file "$config" --diff "$@"
 	;;
 down)
-	make_stack
 	pulumi destroy --stack "$env" --config-file "$config" --yes --skip-preview "$@"
 	;;
 pulumi)
-	make_stack
 	pulumi "$@" --stack "$env"
-	;;
-*)
-	die "unknown verb $verb: use up, preview, down or pulumi"
 	;;
 esac

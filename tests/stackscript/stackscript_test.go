@@ -1,0 +1,198 @@
+// Package stackscript tests tools/stack.sh, which make up, make preview and make down call, with a small program in the
+// place of the real one.
+package stackscript
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const program = `package main
+
+import (
+	"os"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+		own, err := os.ReadFile("Pulumi." + ctx.Stack() + ".yaml")
+		if err != nil {
+			return err
+		}
+		what, _ := ctx.GetConfig("gpucluster:what")
+		ctx.Export("secret", pulumi.ToSecret(pulumi.String("canary-3e80d1")))
+		ctx.Export("summary", pulumi.String("built "+what+" from "+string(own[:6])))
+		return nil
+	})
+}
+`
+
+const environment = "config:\n  gpucluster:what: a cluster\n"
+
+// checkout makes a folder like a clone of the repository with the small program, under git.
+func checkout(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("pulumi"); err != nil {
+		t.Skip("pulumi is not on PATH; make tools builds it")
+	}
+	dir := filepath.Join(t.TempDir(), "a checkout") // with a space, as folders have
+	for name, content := range map[string]string{
+		"stacks/main.go":              program,
+		"stacks/Pulumi.test-env.yaml": environment,
+		".gitignore":                  read(t, "../../.gitignore"),
+		"Pulumi.yaml":                 read(t, "../../Pulumi.yaml"),
+		"tools/stack.sh":              read(t, "../../tools/stack.sh"),
+		"go.mod":                      read(t, "../../go.mod"),
+		"go.sum":                      read(t, "../../go.sum"),
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, arguments := range [][]string{
+		{"init", "-q"},
+		{"add", "."},
+		{"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-qm", "A checkout"},
+	} {
+		command := exec.Command("git", arguments...)
+		command.Dir = dir
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", arguments, err, output)
+		}
+	}
+	return dir
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// stack runs tools/stack.sh of a checkout with the state in a folder; more variables may be set.
+func stack(dir, state string, arguments []string, variables ...string) (string, error) {
+	command := exec.CommandContext(context.Background(), filepath.Join(dir, "tools", "stack.sh"), arguments...)
+	command.Dir = os.TempDir() // the script must not depend on where it is called
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "PULUMI_") && !strings.HasPrefix(variable, "GPUCLUSTER_") {
+			command.Env = append(command.Env, variable)
+		}
+	}
+	command.Env = append(command.Env, "GPUCLUSTER_STATE="+state)
+	command.Env = append(command.Env, variables...)
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	err := command.Run()
+	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
+		err = fmt.Errorf("%w\n%s", err, &output)
+	}
+	return output.String(), err
+}
+
+func must(t *testing.T) func(string, error) string {
+	return func(output string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return output
+	}
+}
+
+func TestStackFromTwoCheckouts(t *testing.T) {
+	first := checkout(t)
+	state := filepath.Join(t.TempDir(), "the state")
+
+	preview := must(t)(stack(first, state, []string{"preview", "test-env"}))
+	if !strings.Contains(preview, "summary: \"built a cluster from config\"") {
+		t.Errorf("the preview does not show the output:\n%s", preview)
+	}
+	up := must(t)(stack(first, state, []string{"up", "test-env"}))
+	if lines := strings.Split(strings.TrimSpace(up), "\n"); lines[len(lines)-1] != "built a cluster from config" {
+		t.Errorf("up does not end with the summary:\n%s", up)
+	}
+
+	second := checkout(t)
+	again := must(t)(stack(second, state, []string{"up", "test-env"}))
+	if !strings.Contains(again, "1 unchanged") || strings.Contains(again, "updated") {
+		t.Errorf("up from another checkout changes something:\n%s", again)
+	}
+	secret := must(t)(stack(second, state, []string{"pulumi", "test-env", "stack", "output", "secret", "--show-secrets"}))
+	if strings.TrimSpace(secret) != "canary-3e80d1" {
+		t.Errorf("the other checkout reads the secret as %q", secret)
+	}
+
+	for _, dir := range []string{first, second} {
+		status := exec.Command("git", "status", "--porcelain")
+		status.Dir = dir
+		if output, err := status.Output(); err != nil || len(output) > 0 {
+			t.Errorf("git status after the runs: %v\n%s", err, output)
+		}
+	}
+	info, err := os.Stat(filepath.Join(state, "passphrase"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 || info.Size() != 64 {
+		t.Errorf("the passphrase file has mode %v and %d bytes, want 0600 and 64", info.Mode().Perm(), info.Size())
+	}
+	checkpoint := read(t, filepath.Join(state, ".pulumi", "stacks", "gpucluster", "test-env.json"))
+	if strings.Contains(checkpoint, "canary-3e80d1") {
+		t.Error("the state holds the secret in the clear")
+	}
+
+	// Down needs neither an earlier run in the same checkout nor the program.
+	third := checkout(t)
+	if err := os.RemoveAll(filepath.Join(third, "stacks", "main.go")); err != nil {
+		t.Fatal(err)
+	}
+	down := must(t)(stack(third, state, []string{"down", "test-env"}))
+	if !strings.Contains(down, "1 deleted") {
+		t.Errorf("down deleted nothing:\n%s", down)
+	}
+}
+
+func TestStackRefuses(t *testing.T) {
+	dir := checkout(t)
+	lost := filepath.Join(t.TempDir(), "lost")
+	if err := os.MkdirAll(filepath.Join(lost, ".pulumi", "stacks", "gpucluster"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(lost, ".pulumi", "stacks", "gpucluster", "test-env.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		arguments []string
+		state     string
+		want      string
+	}{
+		"no environment":           {[]string{"up"}, t.TempDir(), "usage:"},
+		"an unknown environment":   {[]string{"up", "other"}, t.TempDir(), "there is no stacks/Pulumi.other.yaml; the environments are: test-env"},
+		"a path as environment":    {[]string{"up", "../x"}, t.TempDir(), "../x is not a name of an environment"},
+		"an unknown verb":          {[]string{"build", "test-env"}, t.TempDir(), "unknown verb build"},
+		"state without passphrase": {[]string{"up", "test-env"}, lost, "passphrase, which encrypts their secrets, is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			output, err := stack(dir, c.state, c.arguments)
+			if err == nil || !strings.Contains(output, c.want) {
+				t.Errorf("error %v, output %q; want a failure that says %q", err, output, c.want)
+			}
+		})
+	}
+}
