@@ -22,7 +22,7 @@ PidFile=/run/slurmdbd.pid
 // not installed.
 func (c *Cluster) StartAccounting(t testing.TB) {
 	t.Helper()
-	if got := c.Must(t, "command -v mariadbd slurmdbd || true"); strings.Count(got, "\n") < 2 {
+	if got := c.Must(t, "command -v mariadbd; command -v slurmdbd; true"); strings.Count(got, "\n") < 2 {
 		t.Skipf("skipped: no mariadbd or slurmdbd of Slurm %s", c.Release)
 	}
 	c.Must(t, `rm -rf /var/lib/mysql && install -d -o mysql -g mysql /var/lib/mysql /run/mysqld

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,6 +119,8 @@ func boot(t testing.TB, release, layers string) (*Sandbox, error) {
 	}
 	cmd := exec.Command("unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child",
 		"sh", "-ec", bootScript, "slurmtest", scratch, layers)
+	// A test that panics runs no clean-up; the sandbox must go all the same.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()

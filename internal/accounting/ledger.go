@@ -1,0 +1,141 @@
+package accounting
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+)
+
+// Ledger lists what was made for one cluster. It is written before anything is
+// made, so it may list what does not exist, but never lacks what was made.
+type Ledger struct {
+	// Cluster that it is about.
+	Cluster string
+	keys    map[Key]bool
+}
+
+// LedgerPath is where the ledger of a cluster lies on its controller.
+func LedgerPath(cluster string) string {
+	return "/var/lib/gpucluster/accounting-" + cluster + ".json"
+}
+
+// NewLedger is a ledger that lists keys.
+func NewLedger(cluster string, keys ...Key) Ledger {
+	l := Ledger{Cluster: cluster, keys: map[Key]bool{}}
+	for _, k := range keys {
+		l.keys[folded(k)] = true
+	}
+	return l
+}
+
+// Has tells whether an entity was made here.
+func (l Ledger) Has(k Key) bool { return l.keys[folded(k)] }
+
+// Keys lists what was made here, sorted.
+func (l Ledger) Keys() []Key {
+	var keys []Key
+	for k := range l.keys {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, compareKeys)
+	return keys
+}
+
+// with returns a ledger that lists more, and less.
+func (l Ledger) with(more, less []Key) Ledger {
+	next := NewLedger(l.Cluster, l.Keys()...)
+	for _, k := range more {
+		next.keys[k] = true
+	}
+	for _, k := range less {
+		delete(next.keys, k)
+	}
+	return next
+}
+
+// ledgerFile is the ledger as it lies on disk: a list of names a kind.
+type ledgerFile struct {
+	Cluster string            `json:"cluster"`
+	Made    map[Kind][]string `json:"made"`
+}
+
+// MarshalJSON writes the ledger, sorted.
+func (l Ledger) MarshalJSON() ([]byte, error) {
+	f := ledgerFile{Cluster: l.Cluster, Made: map[Kind][]string{}}
+	for _, k := range l.Keys() {
+		name := k.Name
+		if k.Kind == KindAssociation {
+			name = k.Account + "/" + k.Name
+		}
+		f.Made[k.Kind] = append(f.Made[k.Kind], name)
+	}
+	return json.Marshal(f)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, strictly.
+func (l *Ledger) UnmarshalJSON(data []byte) error {
+	var f ledgerFile
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return err
+	}
+	*l = NewLedger(f.Cluster)
+	for kind, names := range f.Made {
+		if _, known := managed[kind]; !known && kind != KindBank {
+			return fmt.Errorf("unknown kind %q", kind)
+		}
+		for _, name := range names {
+			k := Key{Kind: kind, Name: name}
+			if kind == KindAssociation {
+				var ok bool
+				if k.Account, k.Name, ok = strings.Cut(name, "/"); !ok {
+					return fmt.Errorf("association %q has no account", name)
+				}
+			}
+			l.keys[folded(k)] = true
+		}
+	}
+	return nil
+}
+
+// ReadLedger reads the ledger on the controller; there being none is an empty one.
+func ReadLedger(ctx context.Context, r slurmctl.Runner, cluster string) (Ledger, error) {
+	file := slurmctl.Quote(LedgerPath(cluster))
+	out, err := r.Run(ctx, "if [ -e "+file+" ]; then cat "+file+"; fi", nil)
+	if err != nil {
+		return Ledger{}, fmt.Errorf("reading the accounting ledger: %w", err)
+	}
+	if len(bytes.TrimSpace(out)) == 0 {
+		return NewLedger(cluster), nil
+	}
+	var l Ledger
+	if err := json.Unmarshal(out, &l); err != nil {
+		return Ledger{}, fmt.Errorf("reading the accounting ledger %s: %w", LedgerPath(cluster), err)
+	}
+	if l.Cluster != cluster {
+		return Ledger{}, fmt.Errorf("the accounting ledger %s is about cluster %q", LedgerPath(cluster), l.Cluster)
+	}
+	return l, nil
+}
+
+// Write replaces the ledger on the controller, whole or not at all.
+func (l Ledger) Write(ctx context.Context, r slurmctl.Runner) error {
+	data, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	file := LedgerPath(l.Cluster)
+	script := "set -e\numask 077\nmkdir -p " + slurmctl.Quote(path.Dir(file)) + "\nnew=" + slurmctl.Quote(file+".new") +
+		"\ncat >\"$new\"\nsync \"$new\"\nmv -f \"$new\" " + slurmctl.Quote(file) + "\n"
+	if _, err := r.Run(ctx, script, append(data, '\n')); err != nil {
+		return fmt.Errorf("writing the accounting ledger: %w", err)
+	}
+	return nil
+}
