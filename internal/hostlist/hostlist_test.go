@@ -202,3 +202,22 @@ func BenchmarkExpand10240(b *testing.B) {
 		}
 	}
 }
+
+// TestCaseS59: commas inside brackets do not split a list.
+func TestCaseS59(t *testing.T) {
+	got, err := Expand("gpu[001-003,007],cpu1")
+	if err != nil || len(got) != 5 || got[4] != "cpu1" {
+		t.Errorf("%q, %v; want five names", got, err)
+	}
+}
+
+// TestCaseS60: dashes inside a name are kept, and what stands after a bracket
+// is written out, since Slurm reads it only from 23.11 on.
+func TestCaseS60(t *testing.T) {
+	for expr, want := range map[string]string{"q1-dy-p4d-[1-4]": "q1-dy-p4d-[1-4]", "ib[01-04]-mgmt": "ib01-mgmt,ib02-mgmt,ib03-mgmt,ib04-mgmt"} {
+		names, err := Expand(expr)
+		if got := Compress(names); err != nil || got != want {
+			t.Errorf("%s became %s, %v; want %s", expr, got, err, want)
+		}
+	}
+}

@@ -322,3 +322,18 @@ func BenchmarkCompare10240(b *testing.B) {
 		}
 	}
 }
+
+// TestCaseS78: a change of the topology restarts slurmctld up to 23.02 and
+// reconfigures it from 23.11 on.
+func TestCaseS78(t *testing.T) {
+	for v, want := range map[slurmconf.Version]Action{slurmconf.V2205: RestartController, slurmconf.V2411: Reconfigure, slurmconf.V2605: Reconfigure} {
+		from := base(v)
+		from.Topology = []topology.Switch{{Name: "a", Nodes: names("gpu[1-4]")}}
+		to := base(v)
+		to.Topology = []topology.Switch{{Name: "t", Switches: names("a,b")}, {Name: "a", Nodes: names("gpu[1-2]")}, {Name: "b", Nodes: names("gpu[3-4]")}}
+		plan := compare(t, from, to)
+		if !plan.Needs(want) || len(plan.Hosts(RestartHosts)) > 0 || plan.Needs(RestartController) != (want == RestartController) {
+			t.Errorf("%s: %s", v, plan)
+		}
+	}
+}

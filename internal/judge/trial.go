@@ -84,6 +84,7 @@ func writeTrialLine(b *strings.Builder, l slurmconf.Line) {
 		return
 	}
 	node, partition := l.Is("NodeName"), l.Is("PartitionName")
+	defaults := node && l.Pairs[0].Value == "DEFAULT" // has no address
 	wrote := false
 	for _, p := range l.Pairs {
 		key := strings.ToLower(p.Key)
@@ -96,7 +97,7 @@ func writeTrialLine(b *strings.Builder, l slurmconf.Line) {
 		b.WriteString(p.Key + p.Op + `"` + p.Value + `"`)
 		wrote = true
 	}
-	if node && wrote {
+	if node && wrote && !defaults {
 		b.WriteString(" NodeAddr=127.0.0.1")
 	}
 	if wrote {
