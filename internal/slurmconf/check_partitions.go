@@ -59,6 +59,8 @@ func checkPartitions(r *report, c Cluster, nodes map[string]int, sets map[string
 		switch at, twice := index[p.Name]; {
 		case strings.EqualFold(p.Name, "DEFAULT"):
 			r.add(path("name"), "PartitionName", "choose another name", "%q sets defaults for every later partition", p.Name)
+		case p.Name == RootPartition:
+			r.add(path("name"), "PartitionName", "choose another name", "%q is the partition in which hosts are checked", p.Name)
 		case twice:
 			r.add(path("name"), "PartitionName", "name each partition once", "partition %q is already partitions[%d]", p.Name, at)
 		default:

@@ -296,3 +296,37 @@ func TestExtraKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestRootPartition: hosts that root could not use are in a hidden partition,
+// and only those.
+func TestRootPartition(t *testing.T) {
+	c := good(V2411)
+	c.Nodes = nodes("gpu[1-4]", labGPU)
+	c.Partitions = []Partition{
+		{Name: "open", Nodes: names("gpu1"), Default: true}, {Name: "by-set", NodeSets: []string{"s", "f"}},
+		{Name: "closed", Nodes: names("gpu[1-4]"), AllowAccounts: []string{"a"}},
+	}
+	c.Nodes[2].Features = []string{"x"}
+	c.NodeSets = []NodeSet{{Name: "s", Nodes: names("gpu2")}, {Name: "f", Feature: "x"}}
+	set, err := Render(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "PartitionName=gpucluster Nodes=gpu4 Hidden=YES RootOnly=YES\n"
+	if text := set.Content("slurm.conf"); !strings.HasSuffix(text, want) {
+		t.Errorf("no line %q in\n%s", want, text)
+	}
+	c.Partitions[0].Nodes = names("gpu[1-4]")
+	if set, err = Render(c); err != nil || strings.Contains(set.Content("slurm.conf"), RootPartition+" ") {
+		t.Errorf("a root partition without need, %v", err)
+	}
+	c.Extra = map[string]map[string]string{"slurm.conf": {"DisableRootJobs": "YES"}}
+	want = "PartitionName=gpucluster Nodes=gpu[1-4] DisableRootJobs=NO Hidden=YES RootOnly=YES\n"
+	if set, err = Render(c); err != nil || !strings.HasSuffix(set.Content("slurm.conf"), want) {
+		t.Errorf("no line %q, %v", want, err)
+	}
+	c.Partitions[0].Name = RootPartition
+	if problems := Check(c); len(problems) != 1 || problems[0].Path != "partitions[0].name" {
+		t.Errorf("problems %v", problems)
+	}
+}

@@ -6,7 +6,7 @@ package slurmconf
 var owned = map[string]map[string]string{
 	"slurm.conf": {
 		"clustername": "set name", "slurmctldhost": "set controllers", "slurmuser": "it is fixed", "statesavelocation": "set paths.stateSaveLocation",
-		"slurmdspooldir": "set paths.slurmdSpoolDir", "slurmdpidfile": "it is derived", "slurmctldaddr": "set controllers",
+		"slurmdspooldir": "set paths.slurmdSpoolDir", "slurmdpidfile": "it is derived", "slurmctldpidfile": "it is derived", "slurmctldaddr": "set controllers",
 		"controlmachine": "set controllers", "controladdr": "set controllers", "backupcontroller": "set controllers", "backupaddr": "set controllers",
 		"authtype": "it is fixed", "credtype": "it is fixed", "cryptotype": "it is fixed", "selecttype": "it is fixed: GPUs need select/cons_tres",
 		"grestypes": "it follows from the nodes' GPUs", "topologyplugin": "set topology", "proctracktype": "it is fixed", "taskplugin": "it is fixed",
@@ -43,7 +43,7 @@ var owned = map[string]map[string]string{
 	},
 	"slurmdbd.conf": {
 		"authtype": "it is fixed", "dbdhost": "set accounting", "dbdaddr": "set accounting", "dbdport": "set accounting", "slurmuser": "it is fixed",
-		"storagetype": "it is fixed", "storagehost": "set accounting.storage", "storageport": "set accounting.storage",
+		"pidfile": "it is derived", "storagetype": "it is fixed", "storagehost": "set accounting.storage", "storageport": "set accounting.storage",
 		"storageloc": "set accounting.storage", "storageuser": "set accounting.storage",
 	},
 	"job_container.conf": {"autobasepath": "it is fixed", "basepath": "set privateTmp", "dirs": "set privateTmp", "nodename": "set privateTmp"},

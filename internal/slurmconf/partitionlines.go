@@ -68,6 +68,74 @@ func (p Partition) line() string {
 	return b.String() + extraKeys(p.Extra)
 }
 
+// rootPartition is the hidden partition for the jobs with which root checks a
+// host before it is opened: it has the nodes that no other partition would let
+// root use. It has no nodes where there are none of those.
+func rootPartition(c Cluster) Partition {
+	open := map[string]bool{}
+	sets := map[string]NodeSet{}
+	for _, s := range c.NodeSets {
+		sets[s.Name] = s
+	}
+	for _, p := range c.Partitions {
+		if c.noRootJobs() || !p.takesRoot() {
+			continue
+		}
+		for _, n := range p.Nodes {
+			open[n] = true
+		}
+		for _, name := range p.NodeSets {
+			for _, n := range sets[name].Nodes {
+				open[n] = true
+			}
+			for i := range c.Nodes {
+				if f := sets[name].Feature; f != "" && contains(c.Nodes[i].Features, f) {
+					open[c.Nodes[i].Name] = true
+				}
+			}
+		}
+	}
+	root := Partition{Name: RootPartition, Extra: map[string]string{"Hidden": "YES", "RootOnly": "YES"}}
+	if c.noRootJobs() {
+		root.Extra["DisableRootJobs"] = "NO"
+	}
+	for i := range c.Nodes {
+		if !open[c.Nodes[i].Name] {
+			root.Nodes = append(root.Nodes, c.Nodes[i].Name)
+		}
+	}
+	return root
+}
+
+// RootPartition is the name of the hidden partition that is added where root
+// could not check every host otherwise.
+const RootPartition = "gpucluster"
+
+// takesRoot tells whether root may run a job in the partition.
+func (p Partition) takesRoot() bool {
+	for key := range p.Extra {
+		if closing[strings.ToLower(key)] {
+			return false
+		}
+	}
+	up := p.State == "" || strings.EqualFold(p.State, "UP")
+	return up && p.QOS == "" && len(p.AllowAccounts)+len(p.AllowGroups)+len(p.AllowQOS) == 0 && p.MinNodes <= 1
+}
+
+// closing are the extra keys that may keep root out.
+var closing = map[string]bool{"disablerootjobs": true, "denyaccounts": true, "denyqos": true, "reqresv": true, "allocnodes": true}
+
+// noRootJobs tells whether the site keeps root from all partitions but those
+// that say otherwise.
+func (c Cluster) noRootJobs() bool {
+	for key, value := range c.Extra["slurm.conf"] {
+		if strings.EqualFold(key, "DisableRootJobs") {
+			return contains([]string{"yes", "true", "up", "1"}, strings.ToLower(value))
+		}
+	}
+	return false
+}
+
 func nonEmpty(s string) []string {
 	if s == "" {
 		return nil

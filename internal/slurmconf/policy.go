@@ -47,8 +47,9 @@ type Overrides struct {
 }
 
 // LabOverrides are for containers that play servers on one machine with
-// cgroup v1: declared hardware is believed, device access is confined, memory
-// and cores are not, since the machine does not have what the hosts declare.
+// cgroup v1: declared hardware is believed, and swap is left alone, since the
+// machine's kernel does not account for it. Devices, cores and memory are
+// confined as on real servers.
 func LabOverrides() Overrides {
-	return Overrides{TrustDeclared: true, CgroupPlugin: "cgroup/v1", NoMemory: true, NoSwap: true, NoCores: true}
+	return Overrides{TrustDeclared: true, CgroupPlugin: "cgroup/v1", NoSwap: true}
 }

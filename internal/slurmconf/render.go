@@ -121,7 +121,8 @@ func slurmdbdFile(c Cluster) (File, error) {
 	data := struct {
 		Cluster
 		Storage Storage
-	}{c, c.Accounting.Storage}
+		PidFile string
+	}{c, c.Accounting.Storage, pidFile(c.Version, "slurmdbd")}
 	text, err := renderTemplate("slurmdbd.conf", c.Extra["slurmdbd.conf"], data)
 	return File{
 		Name: "slurmdbd.conf", Content: text, Mode: "0600", Owner: c.Paths.SlurmUser, On: []Placement{OnDatabase},

@@ -11,7 +11,7 @@ import (
 type slurmConfData struct {
 	Cluster
 	Controllers                             []string
-	SpoolDir, PidFile                       string
+	SpoolDir, PidFile, ControllerPidFile    string
 	SlurmdParameters                        string
 	GresTypes, TopologyPlugin               string
 	Proctrack, TaskPlugin                   string
@@ -41,6 +41,9 @@ func newSlurmConfData(c Cluster) slurmConfData {
 		NodeSetLines:   nodeSetLines(c.NodeSets),
 		PartitionLines: partitionLines(c.Partitions),
 	}
+	if root := rootPartition(c); len(root.Nodes) > 0 {
+		d.PartitionLines += "\n" + root.line()
+	}
 	for _, ctl := range c.Controllers {
 		host := ctl.Name
 		if ctl.Addr != "" {
@@ -51,6 +54,7 @@ func newSlurmConfData(c Cluster) slurmConfData {
 	if c.severalPerHost() {
 		d.PidFile = "/run/slurmd-%n.pid"
 	}
+	d.ControllerPidFile = pidFile(c.Version, "slurmctld")
 	if c.Overrides.TrustDeclared {
 		d.SlurmdParameters = "config_overrides"
 	}
@@ -67,6 +71,15 @@ func newSlurmConfData(c Cluster) slurmConfData {
 	d.accounting()
 	d.preemption()
 	return d
+}
+
+// pidFile is where a daemon that its unit starts as the slurm user can write;
+// empty for the releases whose unit starts it as root.
+func pidFile(v Version, daemon string) string {
+	if !v.AtLeast(V2411) {
+		return ""
+	}
+	return "/run/" + daemon + "/" + daemon + ".pid"
 }
 
 func (d *slurmConfData) confinement() {
