@@ -56,7 +56,7 @@ var builtin = map[Key]bool{
 // differ computes a plan.
 type differ struct {
 	Plan
-	want    map[Key]map[Field]string
+	want    map[Key]wanted
 	have    Observed
 	owned   Ledger
 	cluster string
@@ -105,8 +105,8 @@ func (e *UnknownTRES) Error() string {
 
 func (d *differ) checkTRES() error {
 	missing := map[string]bool{}
-	for _, fields := range d.want {
-		for f, v := range fields {
+	for _, w := range d.want {
+		for f, v := range w.stated {
 			if properties[f].form != formTRES {
 				continue
 			}
@@ -245,13 +245,9 @@ func (d *differ) assignments(k Key, ours bool, only func(Field) bool) (words, wh
 		if only != nil && !only(f) {
 			continue
 		}
-		to, stated := d.want[k][f]
-		if !stated {
-			// A text or default account that is not stated is whatever Slurm chose.
-			if !ours || properties[f].form == formText || f == FieldDefaultAccount {
-				continue
-			}
-			to = properties[f].otherwise
+		to, ok := d.want[k].value(f, ours)
+		if !ok {
+			continue
 		}
 		from := d.have.value(k, f)
 		if equal(f, from, to) {

@@ -43,6 +43,7 @@ type form int
 const (
 	formText   form = iota // compared without case, as Slurm keeps it
 	formName               // a name, folded to lower case
+	formLevel              // an administrator's level
 	formSet                // names in any order
 	formTRES               // name=count, in any order
 	formNumber             // "" is no bound
@@ -85,7 +86,7 @@ var properties = map[Field]property{
 	FieldUsageFactor:    {formFactor, "UsageFactor", "1", "1"},
 	FieldFlags:          {formSet, "Flags", "", "-1"},
 	FieldDefaultAccount: {formName, "DefaultAccount", "", ""},
-	FieldAdminLevel:     {formName, "AdminLevel", "none", "none"},
+	FieldAdminLevel:     {formLevel, "AdminLevel", "none", "none"},
 }
 
 // managed are the fields of each kind, in the order in which commands set them.
@@ -120,9 +121,15 @@ func Canonical(f Field, text string) (string, error) {
 func (f form) canonical(text string) (string, error) {
 	switch f {
 	case formText:
-		return text, nil
+		// sacctmgr turns quotes into this on the way in.
+		return strings.NewReplacer("'", "`", `"`, "`").Replace(text), nil
 	case formName:
 		return strings.ToLower(text), nil
+	case formLevel:
+		if text = strings.ToLower(text); text == "admin" {
+			text = "administrator"
+		}
+		return text, nil
 	case formSet:
 		return canonicalSet(text), nil
 	case formTRES:

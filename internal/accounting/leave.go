@@ -83,7 +83,7 @@ func (a *applier) waitUnused(ctx context.Context, removals []Removal) (*StillUse
 	}
 }
 
-// jobsOf are the jobs of each user and account that goes, waiting ones too.
+// jobsOf are the jobs of each user, account and QOS that goes, waiting ones too.
 func jobsOf(removals []Removal, jobs []slurmctl.Job) map[Key][]slurmctl.Job {
 	of := map[Key][]slurmctl.Job{}
 	for _, r := range removals {
@@ -94,6 +94,7 @@ func jobsOf(removals []Removal, jobs []slurmctl.Job) map[Key][]slurmctl.Job {
 			account := strings.ToLower(j.Account)
 			user := strings.ToLower(j.User)
 			if r.Key.Kind == KindAccount && account == r.Key.Name ||
+				r.Key.Kind == KindQOS && strings.EqualFold(j.QOS, r.Key.Name) ||
 				r.Key.Kind == KindAssociation && account == r.Key.Account && user == r.Key.Name {
 				of[r.Key] = append(of[r.Key], j)
 			}

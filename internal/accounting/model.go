@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -50,9 +51,12 @@ func compareKeys(a, b Key) int {
 // Entity is one entity with its fields.
 type Entity struct {
 	Key
-	// Fields that are stated, as text that [Canonical] accepts. A field that
-	// is left out has Slurm's default where the entity is ours.
+	// Fields that are stated, as text that [Canonical] accepts.
 	Fields map[Field]string
+	// Initial are values of fields that are not stated. They hold where the
+	// entity is ours; one that existed before keeps its own. A field in neither
+	// has Slurm's default where the entity is ours.
+	Initial map[Field]string
 }
 
 // Desired is what an environment declares.
@@ -64,20 +68,38 @@ type Desired struct {
 	Entities []Entity
 }
 
-// canonical returns the entities with lower-case names and canonical fields,
-// sorted; Slurm folds names the same way.
-func (d Desired) canonical() (map[Key]map[Field]string, error) {
-	all := map[Key]map[Field]string{}
+// wanted are the canonical fields of a declared entity.
+type wanted struct{ stated, initial map[Field]string }
+
+// value of a field, for an entity that is ours or not; ok is false for a field
+// that is then left alone.
+func (w wanted) value(f Field, ours bool) (v string, ok bool) {
+	if v, ok = w.stated[f]; ok || !ours {
+		return v, ok
+	}
+	if v, ok = w.initial[f]; ok {
+		return v, ok
+	}
+	// A text or a default account that nobody states is whatever Slurm chose.
+	return properties[f].otherwise, properties[f].form != formText && f != FieldDefaultAccount
+}
+
+// canonical returns the entities with lower-case names, as Slurm folds them, and
+// canonical fields.
+func (d Desired) canonical() (map[Key]wanted, error) {
+	all := map[Key]wanted{}
 	for _, e := range d.Entities {
-		fields := map[Field]string{}
-		for f, v := range e.Fields {
-			c, err := Canonical(f, v)
-			if err != nil {
-				return nil, err
+		w := wanted{stated: map[Field]string{}, initial: map[Field]string{}}
+		for _, part := range []struct{ from, to map[Field]string }{{e.Fields, w.stated}, {e.Initial, w.initial}} {
+			for f, v := range part.from {
+				c, err := Canonical(f, v)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", e.Key, err)
+				}
+				part.to[f] = c
 			}
-			fields[f] = c
 		}
-		all[folded(e.Key)] = fields
+		all[folded(e.Key)] = w
 	}
 	return all, nil
 }

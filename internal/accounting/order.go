@@ -16,14 +16,11 @@ func (d *differ) accountsByDepth() ([]Key, error) {
 		if n, done := depth[k]; done {
 			return n, nil
 		}
-		fields, declared := d.want[k]
+		want, declared := d.want[k]
 		if !declared {
 			return 0, nil
 		}
-		parent := fields[FieldParent]
-		if parent == "" {
-			parent = "root"
-		}
+		parent, _ := want.value(FieldParent, true)
 		n, err := of(Key{Kind: KindAccount, Name: parent}, below+1)
 		depth[k] = n + 1
 		return n + 1, err
@@ -43,7 +40,7 @@ func (d *differ) accountsByDepth() ([]Key, error) {
 func (d *differ) associationsInOrder() []Key {
 	keys := keysOf(d.want, KindAssociation)
 	late := func(k Key) int {
-		if d.want[Key{Kind: KindUser, Name: k.Name}][FieldDefaultAccount] == k.Account {
+		if d.want[Key{Kind: KindUser, Name: k.Name}].stated[FieldDefaultAccount] == k.Account {
 			return 0
 		}
 		return 1

@@ -43,7 +43,7 @@ func (d *differ) remove() {
 	}
 	for _, k := range keysOf(d.have.Entities, KindQOS) {
 		if d.goes(k) {
-			d.removal(k, "")
+			d.removal(k, "grpsubmitjobs=0")
 		}
 	}
 	d.forget()
@@ -89,8 +89,10 @@ func (d *differ) below(account Key, gone map[Key]bool) []string {
 			}
 		case KindAccount:
 			parent := fields[FieldParent]
-			if want, declared := d.want[k]; declared && want[FieldParent] != "" {
-				parent = want[FieldParent]
+			if want, declared := d.want[k]; declared {
+				if v, ok := want.value(FieldParent, d.made(k)); ok {
+					parent = v
+				}
 			}
 			if parent == account.Name && k.Name != account.Name {
 				stay = append(stay, k.String())

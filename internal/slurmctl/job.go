@@ -17,8 +17,8 @@ type Job struct {
 	ID string
 	// State in short: PD, CF, R, CG, S, SO, SI, ST, RS, ...
 	State string
-	// User and Account that the job belongs to.
-	User, Account string
+	// User and Account that the job belongs to, and its QOS.
+	User, Account, QOS string
 	// Partition it was submitted to.
 	Partition string
 	// Nodes that it holds, empty while it waits; Wanted and Unwanted are those
@@ -34,7 +34,7 @@ type Job struct {
 
 // jobFormat is squeue's format of what ParseJobs reads. The name comes last:
 // it may hold anything.
-const jobFormat = "%i|%t|%u|%a|%P|%N|%n|%x|%v|%D|%j"
+const jobFormat = "%i|%t|%u|%a|%P|%N|%n|%x|%v|%D|%q|%j"
 
 // heldStates are the states in which a job keeps a node busy.
 var heldStates = []string{
@@ -49,11 +49,11 @@ func ParseJobs(out string) ([]Job, error) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		f := strings.SplitN(line, "|", 11)
-		if len(f) != 11 {
+		f := strings.SplitN(line, "|", 12)
+		if len(f) != 12 {
 			return nil, fmt.Errorf("reading a job: %d fields in %q", len(f), clip(line))
 		}
-		job := Job{ID: f[0], State: f[1], User: f[2], Account: null(f[3]), Partition: f[4], Reservation: null(f[8]), Name: f[10]}
+		job := Job{ID: f[0], State: f[1], User: f[2], Account: null(f[3]), Partition: f[4], Reservation: null(f[8]), QOS: null(f[10]), Name: f[11]}
 		var err error
 		for i, to := range []*[]string{&job.Nodes, &job.Wanted, &job.Unwanted} {
 			if *to, err = expand(f[5+i]); err != nil {

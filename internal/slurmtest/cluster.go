@@ -117,7 +117,13 @@ type Cluster struct {
 // node of the configuration, and waits until all nodes are idle.
 func StartCluster(t testing.TB, release string, conf Conf) *Cluster {
 	t.Helper()
-	c := &Cluster{Sandbox: Start(t, release)}
+	return Boot(t, Start(t, release), conf)
+}
+
+// Boot starts the daemons in a sandbox that may have been changed before.
+func Boot(t testing.TB, s *Sandbox, conf Conf) *Cluster {
+	t.Helper()
+	c := &Cluster{Sandbox: s}
 	c.StartMunge(t)
 	if conf.Accounting {
 		c.StartAccounting(t)
