@@ -1,13 +1,12 @@
 package slurm
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
 	"github.com/gpucluster/pulumi-gpucluster/internal/ledger"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
@@ -18,7 +17,10 @@ import (
 // declareMembers makes one membership a compute host.
 func (b *builder) declareMembers() error {
 	controllers := b.controllers()
-	cluster := b.startDigest()
+	cluster, err := impact.StartDigest(impact.Of(b.files))
+	if err != nil {
+		return err
+	}
 	for _, host := range b.env.HostsWithRole(config.RoleCompute) {
 		vars := b.packageVars()
 		vars["slurm_compute_conf_servers"] = controllers
@@ -45,17 +47,6 @@ func (b *builder) declareMembers() error {
 		b.last = append(b.last, member)
 	}
 	return nil
-}
-
-// startDigest covers what slurmd reads only when it starts, so that a change
-// of it restarts every slurmd. Where a reload takes node changes it covers
-// nothing.
-func (b *builder) startDigest() string {
-	if b.files.Version.ReconfigureTakesNodes() {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(b.files.Content("slurm.conf") + b.files.Content("gres.conf")))
-	return hex.EncodeToString(sum[:])[:16]
 }
 
 func others(all []string, without string) []string {

@@ -24,8 +24,7 @@ type MemberSpec struct {
 	Gres string `json:"gres,omitempty"`
 	// Shape of the host otherwise: a change of it restarts slurmd.
 	Shape string `json:"shape"`
-	// Cluster is a digest of what slurmd reads only when it starts. On
-	// releases whose reload does not take node changes it covers the nodes.
+	// Cluster is a digest of what every slurmd reads only when it starts.
 	Cluster string `json:"cluster"`
 	// Vars of the playbook.
 	Vars map[string]any `json:"vars"`
@@ -90,11 +89,11 @@ func (m member) join(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	result, err := play(ctx, m.in, m.session, playbook.Compute, host, m.spec.Vars, nil)
+	_, err = play(ctx, m.in, m.session, playbook.Compute, host, m.spec.Vars, nil)
 	if err != nil {
 		return "", err
 	}
-	if err := m.restart(ctx, result); err != nil {
+	if err := m.restart(ctx); err != nil {
 		return "", err
 	}
 	if trusted {
@@ -124,9 +123,9 @@ func (m member) trusted(ctx context.Context) (bool, error) {
 	return nodes[0].State.Usable(), nil
 }
 
-// restart makes slurmd read what it reads only when it starts. The playbook
-// restarts it when something of its own has changed.
-func (m member) restart(ctx context.Context, result playbook.Result) error {
+// restart makes slurmd read what it reads only when it starts, once for each
+// change. Its jobs go on.
+func (m member) restart(ctx context.Context) error {
 	mark := "/var/lib/gpucluster/slurmd-started-with"
 	wanted := m.spec.Cluster + " " + m.spec.Shape + " " + m.spec.Gres
 	script := fmt.Sprintf(`set -e
