@@ -99,20 +99,25 @@ need_packages() {
 # command_plugin: the real plugin when it can be downloaded, else our stand-in with the same schema. The outcome is
 # remembered, so that an offline machine waits for the download once.
 command_plugin() {
-	local stamp=$tools/stamps/command-plugin-$command_plugin
-	if [[ -d $PULUMI_HOME/plugins/resource-command-v$command_plugin ]]; then
-		rm -f "$bin/pulumi-resource-command"
+	local stamp=$tools/stamps/command-plugin-$command_plugin home=$PULUMI_HOME/plugins/resource-command-v$command_plugin
+	if [[ ! -r $stamp ]]; then
+		if [[ -d $home ]] || with_progress "command plugin $command_plugin" \
+			timeout "$download_limit" pulumi plugin install resource command "$command_plugin"; then
+			printf 'real\n' >"$stamp"
+		else
+			say "command plugin $command_plugin cannot be downloaded here: the stand-in in tools/pulumi-resource-command takes its place (make clean-tools forgets this)"
+			printf 'stand-in\n' >"$stamp"
+		fi
+	fi
+	if [[ $(<"$stamp") == real ]]; then
 		return
 	fi
-	if [[ ! -r $stamp ]]; then
-		if with_progress "command plugin $command_plugin" timeout "$download_limit" pulumi plugin install resource command "$command_plugin"; then
-			rm -f "$bin/pulumi-resource-command"
-			return
-		fi
-		say "command plugin $command_plugin cannot be downloaded here: the stand-in in tools/pulumi-resource-command takes its place (make clean-tools forgets this)"
-		printf 'stand-in\n' >"$stamp"
-	fi
 	build pulumi-resource-command . "1 min" "-X main.version=$command_plugin"
+	# On PATH Pulumi finds it too, with a warning. A plugin home that is not ours is left alone.
+	if [[ $PULUMI_HOME == "$tools/pulumi" && ! $home/pulumi-resource-command -ef $bin/pulumi-resource-command ]]; then
+		mkdir -p "$home"
+		ln -f "$bin/pulumi-resource-command" "$home/pulumi-resource-command"
+	fi
 }
 
 command -v go >/dev/null || die "go is missing: install Go 1.26 or newer from https://go.dev/dl"

@@ -41,6 +41,10 @@ export PULUMI_HOME=${PULUMI_HOME:-$root/.tools/pulumi}
 export PULUMI_SKIP_UPDATE_CHECK=true
 # The salt of the passphrase is part of the state: every checkout finds it there, and none has to keep it in a file.
 export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true
+# What is on PATH by chance is no plugin of ours.
+if compgen -G "$PULUMI_HOME/plugins/resource-command-v*" >/dev/null; then
+	export PULUMI_IGNORE_AMBIENT_PLUGINS=true
+fi
 # As in tools/install.sh, which builds the same program beforehand.
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 export GPUCLUSTER_BUILD_TARGET=$root/.tools/bin/gpucluster-stack
@@ -53,11 +57,15 @@ if [[ -z ${PULUMI_BACKEND_URL:-} ]]; then
 	PULUMI_BACKEND_URL=file://$(cd "$state" && pwd)
 fi
 export PULUMI_BACKEND_URL
-
-# A passphrase is made only for a state folder of our own kind; other backends bring their own secrets.
-if [[ -z ${PULUMI_CONFIG_PASSPHRASE+set}${PULUMI_CONFIG_PASSPHRASE_FILE:-} && $PULUMI_BACKEND_URL == file://* ]]; then
+# The folder of the state, empty when it is not in a folder.
+state=
+if [[ $PULUMI_BACKEND_URL == file://* ]]; then
 	state=${PULUMI_BACKEND_URL#file://}
 	state=${state/#\~/$HOME}
+fi
+
+# A passphrase is made only for a state in a folder; other backends bring their own secrets.
+if [[ -n $state && -z ${PULUMI_CONFIG_PASSPHRASE+set}${PULUMI_CONFIG_PASSPHRASE_FILE:-} ]]; then
 	export PULUMI_CONFIG_PASSPHRASE_FILE=$state/passphrase
 	if [[ ! -e $PULUMI_CONFIG_PASSPHRASE_FILE ]]; then
 		if compgen -G "$state/.pulumi/stacks/gpucluster/*.json" >/dev/null; then
@@ -84,7 +92,36 @@ make_stack() {
 		pulumi -C "$work" --non-interactive stack init --no-select "$env"
 }
 
+# drop_dead_locks: a run that was killed leaves its lock; it goes when that process was on this machine and is no more.
+drop_dead_locks() {
+	local lock pid
+	for lock in "$state"/.pulumi/locks/*/gpucluster/"$env"/*.json; do
+		[[ -r $lock ]] || return 0
+		pid=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$lock")
+		if ! grep -q "\"hostname\":\"$(hostname)\"" "$lock" || grep -qs pulumi "/proc/$pid/comm"; then
+			return 0
+		fi
+		printf 'stack: an earlier run (process %s) was killed; its lock goes\n' "$pid"
+	done
+	pulumi cancel --yes --stack "$env" >/dev/null
+}
+
+# forget_pending: operations that a killed run had begun. Everything we create may be created again, so up does that.
+forget_pending() {
+	if pulumi stack export --stack "$env" | grep -q '"pending_operations"'; then
+		printf 'stack: an earlier run was killed; what it had begun is done again\n'
+		pulumi refresh --stack "$env" --config-file "$config" --yes --skip-preview --clear-pending-creates >/dev/null
+	fi
+}
+
 make_stack
+if [[ -n $state ]]; then
+	drop_dead_locks
+fi
+case $verb in
+up | down) forget_pending ;;
+esac
+
 case $verb in
 up)
 	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview "$@"

@@ -5,13 +5,16 @@ package stackscript
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 const program = `package main
@@ -38,15 +41,36 @@ func main() {
 
 const environment = "config:\n  gpucluster:what: a cluster\n"
 
-// checkout makes a folder like a clone of the repository with the small program, under git.
-func checkout(t *testing.T) string {
+// slowProgram has one resource that takes until a file is there.
+const slowProgram = `package main
+
+import (
+	"os"
+
+	"github.com/pulumi/pulumi-command/sdk/go/command/local"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+		_, err := local.NewCommand(ctx, "slow", &local.CommandArgs{
+			Create: pulumi.String("echo $$ >>runs; until [ -e release ]; do sleep 0.1; done"),
+			Dir:    pulumi.String(os.Getenv("SLOW_DIR")),
+		})
+		return err
+	})
+}
+`
+
+// checkout makes a folder like a clone of the repository with a small program, under git.
+func checkout(t *testing.T, source string) string {
 	t.Helper()
 	if _, err := exec.LookPath("pulumi"); err != nil {
 		t.Skip("pulumi is not on PATH; make tools builds it")
 	}
 	dir := filepath.Join(t.TempDir(), "a checkout") // with a space, as folders have
 	for name, content := range map[string]string{
-		"stacks/main.go":              program,
+		"stacks/main.go":              source,
 		"stacks/Pulumi.test-env.yaml": environment,
 		".gitignore":                  read(t, "../../.gitignore"),
 		"Pulumi.yaml":                 read(t, "../../Pulumi.yaml"),
@@ -116,7 +140,7 @@ func must(t *testing.T) func(string, error) string {
 }
 
 func TestStackFromTwoCheckouts(t *testing.T) {
-	first := checkout(t)
+	first := checkout(t, program)
 	state := filepath.Join(t.TempDir(), "the state")
 
 	preview := must(t)(stack(first, state, []string{"preview", "test-env"}))
@@ -128,7 +152,7 @@ func TestStackFromTwoCheckouts(t *testing.T) {
 		t.Errorf("up does not end with the summary:\n%s", up)
 	}
 
-	second := checkout(t)
+	second := checkout(t, program)
 	again := must(t)(stack(second, state, []string{"up", "test-env"}))
 	if !strings.Contains(again, "1 unchanged") || strings.Contains(again, "updated") {
 		t.Errorf("up from another checkout changes something:\n%s", again)
@@ -158,7 +182,7 @@ func TestStackFromTwoCheckouts(t *testing.T) {
 	}
 
 	// Down needs neither an earlier run in the same checkout nor the program.
-	third := checkout(t)
+	third := checkout(t, program)
 	if err := os.RemoveAll(filepath.Join(third, "stacks", "main.go")); err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +192,70 @@ func TestStackFromTwoCheckouts(t *testing.T) {
 	}
 }
 
+func TestStackAfterAKill(t *testing.T) {
+	if _, err := exec.LookPath("pulumi-resource-command"); err != nil {
+		t.Skip("pulumi-resource-command is not on PATH; make tools builds it where the real plugin cannot be had")
+	}
+	dir, state, slow := checkout(t, slowProgram), filepath.Join(t.TempDir(), "state"), t.TempDir()
+	variable := "SLOW_DIR=" + slow
+	killed := make(chan error, 1)
+	go func() {
+		_, err := stack(dir, state, []string{"up", "test-env"}, variable)
+		killed <- err
+	}()
+	runs := func() []string {
+		content, _ := os.ReadFile(filepath.Join(slow, "runs"))
+		return strings.Fields(string(content))
+	}
+	eventually(t, "the command to run", func() bool { return len(runs()) == 1 })
+	locks, err := filepath.Glob(filepath.Join(state, ".pulumi/locks/*/gpucluster/test-env/*.json"))
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("locks %v, %v; want one", locks, err)
+	}
+	var lock struct{ Pid int }
+	if err := json.Unmarshal([]byte(read(t, locks[0])), &lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(lock.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-killed; err == nil {
+		t.Error("the killed run reports success")
+	}
+	eventually(t, "the command to end", func() bool {
+		_, err := os.Stat("/proc/" + runs()[0])
+		return os.IsNotExist(err)
+	})
+
+	if err := os.WriteFile(filepath.Join(slow, "release"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	healed := must(t)(stack(dir, state, []string{"up", "test-env"}, variable))
+	for _, want := range []string{"its lock goes", "what it had begun is done again", "command:local:Command slow created"} {
+		if !strings.Contains(healed, want) {
+			t.Errorf("the run after the kill does not say %q:\n%s", want, healed)
+		}
+	}
+	if got := len(runs()); got != 2 {
+		t.Errorf("the command ran %d times, want 2", got)
+	}
+	again := must(t)(stack(dir, state, []string{"up", "test-env"}, variable))
+	if !strings.Contains(again, "2 unchanged") || strings.Contains(again, "pending") || strings.Contains(again, "killed") {
+		t.Errorf("the run after that is not quiet:\n%s", again)
+	}
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
 func TestStackRefuses(t *testing.T) {
-	dir := checkout(t)
+	dir := checkout(t, program)
 	lost := filepath.Join(t.TempDir(), "lost")
 	if err := os.MkdirAll(filepath.Join(lost, ".pulumi", "stacks", "gpucluster"), 0o755); err != nil {
 		t.Fatal(err)
