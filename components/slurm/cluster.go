@@ -83,7 +83,7 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	}
 	for _, declare := range []func() error{
 		b.declareKeys, b.declareDatabase, b.declareController, b.declareLogins, b.declareMembers,
-		b.declareSmoke, b.declareGate, b.declareGuard,
+		b.declareAccounting, b.declareSmoke, b.declareGate, b.declareGuard,
 	} {
 		if err := declare(); err != nil {
 			return nil, err

@@ -13,6 +13,27 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
+// declareAccounting makes accounts, users and QOS what the environment says,
+// where records are kept.
+func (b *builder) declareAccounting() error {
+	if b.env.SlurmCluster().Accounting == nil {
+		return nil
+	}
+	name := b.name + "-accounting"
+	accounts, err := stepresource.New(b.ctx, name, stepresource.Args{
+		Step: slurmstep.Accounting,
+		Spec: slurmstep.AccountingSpec{
+			Controllers: b.controllers(), Deadline: b.env.Slurm.DrainDeadline, Desired: b.env.Accounting(),
+		},
+		Targets: b.connections(b.controllers()...), Heal: b.heal.Count(name),
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn([]pulumi.Resource{b.controller}))
+	if err != nil {
+		return err
+	}
+	b.last = append(b.last, accounts)
+	return nil
+}
+
 // declareSmoke runs a job over two hosts of the default partition.
 func (b *builder) declareSmoke() error {
 	partition := b.env.Slurm.Partitions[0]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/accounting"
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
@@ -19,6 +20,8 @@ const configDir = "/etc/slurm"
 
 // ControllerSpec says what the controllers run with.
 type ControllerSpec struct {
+	// Cluster by its name in the accounting database.
+	Cluster string `json:"cluster"`
 	// Controllers by name, the primary first.
 	Controllers []string `json:"controllers"`
 	// Version is the release line.
@@ -73,6 +76,9 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	}
 	restart, err := needsRestart(ctx, session, spec)
 	if err != nil {
+		return nil, err
+	}
+	if err := accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(spec.Files["slurm.conf"]), spec.Files["slurm.conf"]); err != nil {
 		return nil, err
 	}
 	activated, err := ctl.Activate(ctx, controllerHosts(session, spec.Controllers), slurmctl.Activation{

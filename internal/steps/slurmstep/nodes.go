@@ -3,6 +3,7 @@ package slurmstep
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
@@ -76,4 +77,27 @@ func names(nodes []slurmctl.NodeSpec) []string {
 		all[i] = node.Name
 	}
 	return all
+}
+
+// partitionQOS lists the QOS that partitions name, where accounting is kept.
+// slurmctld does not start when one of them is unknown.
+func partitionQOS(content string) []string {
+	lines, err := slurmconf.Parse(content)
+	if err != nil {
+		return nil // nodesOf has told
+	}
+	var qos []string
+	kept := false
+	for _, line := range lines {
+		if kind, ok := line.Get("AccountingStorageType"); ok && strings.HasSuffix(kind, "slurmdbd") {
+			kept = true
+		}
+		if name, ok := line.Get("QOS"); ok && line.Is("PartitionName") && name != "" && !strings.EqualFold(name, "N/A") {
+			qos = append(qos, name)
+		}
+	}
+	if !kept {
+		return nil
+	}
+	return qos
 }

@@ -40,6 +40,7 @@ func Steps() step.Registry {
 		{Name: Controller, Title: "Activate the configuration on the controllers", Apply: applyController, Remove: removeController, Probe: probeController},
 		{Name: Login, Title: "Give a login host the cluster's commands", Apply: applyLogin, Remove: removeLogin, Probe: probeLogin},
 		{Name: Member, Title: "Bring a host into the cluster", Apply: applyMember, Remove: removeMember, Probe: probeMember},
+		{Name: Accounting, Title: "Reconcile accounts, users and QOS", Apply: applyAccounting, Probe: probeAccounting},
 		{Name: Smoke, Title: "Run a GPU job over several hosts", Apply: applySmoke},
 		{Name: Guard, Title: "Keep running jobs from being destroyed", Apply: applyGuard, Remove: removeGuard},
 	}
