@@ -19,6 +19,8 @@ type Engine struct {
 	progress io.Writer
 	state    stateDir
 	info     EngineInfo
+	// silence bounds how long a host that runs already may be silent before it is rebooted.
+	silence time.Duration
 }
 
 // EngineInfo is what the running engine says of itself.
@@ -93,7 +95,7 @@ func newEngine(progress io.Writer) (*Engine, error) {
 		return nil, &HintError{Err: errors.New("the lab needs Docker, and there is no docker command on PATH"),
 			Hint: "install it: apt-get install docker.io"}
 	}
-	return &Engine{docker: docker{path: path}, progress: progress, state: defaultStateDir()}, nil
+	return &Engine{docker: docker{path: path}, progress: progress, state: defaultStateDir(), silence: time.Minute}, nil
 }
 
 // ask asks the engine for its version.

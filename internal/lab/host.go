@@ -117,7 +117,6 @@ type dockerContainer struct {
 	}
 	State struct {
 		Running bool
-		Paused  bool
 	}
 	NetworkSettings struct {
 		Networks map[string]struct{ IPAddress string }
@@ -253,11 +252,6 @@ func (e *Engine) bringUp(ctx context.Context, spec HostSpec, c dockerContainer, 
 			return err
 		}
 	}
-	if c.State.Paused {
-		if _, err := e.docker.run(ctx, "unpause", c.ID); err != nil {
-			return err
-		}
-	}
 	if !c.State.Running {
 		fmt.Fprintf(e.progress, "lab: starting host %s at %s\n", spec.Name, address)
 		_, err := e.docker.run(ctx, "start", c.ID)
@@ -271,7 +265,7 @@ func (e *Engine) bringUp(ctx context.Context, spec HostSpec, c dockerContainer, 
 // once: something inside it, such as its network or sshd, is broken.
 func (e *Engine) settle(ctx context.Context, spec HostSpec, c dockerContainer, address netip.Addr, public string) error {
 	if c.State.Running {
-		if waitForSSH(ctx, address, public, silenceWait) == nil {
+		if waitForSSH(ctx, address, public, e.silence) == nil {
 			return nil
 		}
 		fmt.Fprintf(e.progress, "lab: rebooting host %s: it runs, but does not answer\n", spec.Name)

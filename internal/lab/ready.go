@@ -15,9 +15,6 @@ import (
 // once on a small, busy machine take longer.
 const bootWait = 3 * time.Minute
 
-// silenceWait bounds how long a host that runs already may be silent.
-const silenceWait = time.Minute
-
 // waitForSSH waits until sshd at the address proves to hold the host's key.
 func waitForSSH(ctx context.Context, address netip.Addr, hostKey string, bound time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)

@@ -4,6 +4,10 @@
 set -eu
 list=/etc/gpucluster-lab/devices
 
+# A boot and a change may run this at the same time.
+exec 9<"$list"
+flock 9
+
 for node in /dev/nvidia*; do
 	if [ -c "$node" ] && ! grep -q "^$node " "$list"; then
 		rm -f "$node"
