@@ -125,11 +125,18 @@ func taskTitle(task string) string {
 	return task
 }
 
-// lastLines keeps the end of a text.
-func lastLines(text string, n int) string {
+// complaint finds the lines of a program's output that say what is wrong, or
+// keeps its end.
+func complaint(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) > n {
-		lines = lines[len(lines)-n:]
+	for i, l := range lines {
+		if strings.Contains(l, "ERROR!") || strings.Contains(l, "error:") {
+			lines = lines[i:]
+			break
+		}
+	}
+	if len(lines) > 12 {
+		lines = lines[len(lines)-12:]
 	}
 	return strings.Join(lines, "\n")
 }

@@ -62,7 +62,7 @@ func Run(ctx context.Context, session *remote.Session, book Playbook, request Re
 		return result, &Error{Playbook: book, Failures: failures}
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return result, fmt.Errorf("running playbook %s: %w: %s", book, err, lastLines(stderr.String()+"\n"+collected.unknown(), 12))
+		return result, fmt.Errorf("running playbook %s: %w: %s", book, err, complaint(stderr.String()+"\n"+collected.unknown()))
 	}
 	return result, nil
 }
@@ -114,12 +114,12 @@ func encode(book Playbook, request Request) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	all := map[string]any{}
 	for name, given := range map[string]any{"vars.json": request.Vars, "secrets.json": request.SecretVars} {
-		if given == nil {
-			continue
-		}
 		text, err := json.Marshal(given)
 		if err != nil {
 			return nil, fmt.Errorf("encoding variables: %w", err)
+		}
+		if string(text) == "null" {
+			continue
 		}
 		files[name] = text
 		if err := json.Unmarshal(text, &all); err != nil {

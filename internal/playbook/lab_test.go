@@ -1,0 +1,356 @@
+package playbook_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+)
+
+// world is a lab of two hosts for one test: ctl1 with everything but compute,
+// and gpu1 with two simulated GPUs.
+type world struct {
+	t       *testing.T
+	release string
+	engine  *lab.Engine
+	lab     string
+	session *remote.Session
+	munge   string
+	dbPass  string
+}
+
+func newWorld(t *testing.T, release string) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs lab hosts; not in -short")
+	}
+	engine, err := lab.EnsureEngine(t.Context(), os.Stderr)
+	if err != nil {
+		t.Skipf("needs a Docker engine: %v", err)
+	}
+	image, err := engine.EnsureImage(t.Context(), lab.ImageSpec{Slurm: release})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, release: release, engine: engine, lab: fmt.Sprintf("pb%d-%s", os.Getpid(), strings.ReplaceAll(release, ".", "")), dbPass: secret(t)}
+	key, err := lab.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := engine.RemoveNetwork(ctx, w.lab); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := engine.EnsureNetwork(t.Context(), lab.NetworkSpec{Lab: w.lab}); err != nil {
+		t.Fatal(err)
+	}
+	var targets []remote.Target
+	for _, name := range []string{"ctl1", "gpu1"} {
+		spec := lab.HostSpec{Lab: w.lab, Name: name, Image: image.Image, AuthorizedKey: key.Public,
+			Hardware: lab.Hardware{Sockets: 1, CoresPerSocket: 2, ThreadsPerCore: 1, MemoryMiB: 4096}}
+		if name == "gpu1" {
+			spec.Hardware = lab.Hardware{Sockets: 2, CoresPerSocket: 4, ThreadsPerCore: 2, MemoryMiB: 65536, GPUs: lab.GPUs{Count: 2}}
+		}
+		h, err := engine.EnsureHost(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets = append(targets, remote.Target{Name: name, Address: h.Address, Port: h.Port, User: h.User, HostKeys: []string{h.HostKey}})
+	}
+	w.session, err = remote.Open(t.Context(), remote.Config{Targets: targets, PrivateKey: key.Private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.session.Close() })
+	raw := make([]byte, 128)
+	if _, err := rand.Read(raw); err != nil {
+		t.Fatal(err)
+	}
+	w.munge = base64.StdEncoding.EncodeToString(raw)
+	return w
+}
+
+func secret(t *testing.T) string {
+	t.Helper()
+	raw := make([]byte, 12)
+	if _, err := rand.Read(raw); err != nil {
+		t.Fatal(err)
+	}
+	return `ca'n"a\ry` + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+type vars map[string]any
+
+func (w *world) run(book playbook.Playbook, groups map[string][]string, v, secrets vars) (playbook.Result, error) {
+	w.t.Helper()
+	begin := time.Now()
+	var progress bytes.Buffer
+	result, err := playbook.Run(w.t.Context(), w.session, book, playbook.Request{Groups: groups, Vars: v, SecretVars: secrets, Progress: &progress})
+	w.t.Logf("%s: %.1f s, %d changes", book, time.Since(begin).Seconds(), result.Changes())
+	for _, text := range []string{progress.String(), fmt.Sprint(result), fmt.Sprint(err)} {
+		for _, s := range []string{w.munge, w.dbPass} {
+			if strings.Contains(text, s) {
+				w.t.Errorf("%s: a secret is in what the run tells", book)
+			}
+		}
+	}
+	return result, err
+}
+
+// twice runs a playbook, wants changes, runs it again and wants none.
+func (w *world) twice(book playbook.Playbook, groups map[string][]string, v, secrets vars) {
+	w.t.Helper()
+	first, err := w.run(book, groups, v, secrets)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if first.Changes() == 0 {
+		w.t.Errorf("%s: the first run changed nothing", book)
+	}
+	again, err := w.run(book, groups, v, secrets)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for host, h := range again.Hosts {
+		if len(h.Changed) > 0 {
+			w.t.Errorf("%s: the second run changed %s: %s", book, host, strings.Join(h.Changed, "; "))
+		}
+	}
+}
+
+// on runs a command on a host and wants its trimmed output.
+func (w *world) on(host, command string) string {
+	w.t.Helper()
+	out, err := w.session.Run(w.t.Context(), host, command, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func (w *world) want(host, command, want string) {
+	w.t.Helper()
+	if got := w.on(host, command); got != want {
+		w.t.Errorf("%s: %s: got %q, want %q", host, command, got, want)
+	}
+}
+
+// await runs a command until it prints what is wanted.
+func (w *world) await(host, command, want string, limit time.Duration) {
+	w.t.Helper()
+	var got string
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+		out, _ := w.session.Run(w.t.Context(), host, command, nil)
+		if got = strings.TrimSpace(out); got == want {
+			return
+		}
+	}
+	w.t.Errorf("%s: %s: still %q after %s, want %q", host, command, got, limit, want)
+}
+
+var people = []vars{{"name": "alice", "uid": 20001, "group": "research", "shell": "/bin/bash", "home": "/home/alice"}}
+
+func both() map[string][]string         { return map[string][]string{"hosts": {"ctl1", "gpu1"}} }
+func only(h string) map[string][]string { return map[string][]string{"hosts": {h}} }
+
+func TestPlaybooksOnLabHosts(t *testing.T) {
+	for release, debian := range map[string]string{"24.11": "debian trixie", "26.05": "debian trixie", "22.05": "debian bookworm"} {
+		t.Run(release, func(t *testing.T) {
+			w := newWorld(t, release)
+			w.baseline(debian)
+			w.sharedHome()
+			w.cluster()
+			w.recovery()
+			w.secretsStayHidden()
+			w.removal()
+		})
+	}
+}
+
+func (w *world) baseline(debian string) {
+	v := vars{
+		"host_baseline_distribution": debian,
+		"host_baseline_simulated":    lab.HardwareFile,
+		"host_baseline_groups":       []vars{{"name": "research", "gid": 20001}},
+		"host_baseline_users":        people,
+		"host_baseline_hardware": vars{"gpu1": vars{"sockets": 2, "cores_per_socket": 4, "threads_per_core": 2,
+			"memory_mib": 65536, "usable_memory_mib": 62259, "gpus": []vars{{"type": "h100", "count": 2}}}},
+	}
+	w.twice(playbook.Baseline, both(), v, nil)
+	w.want("gpu1", "id alice", "uid=20001(alice) gid=20001(research) groups=20001(research)")
+
+	v["host_baseline_hardware"] = vars{"gpu1": vars{"sockets": 4, "cores_per_socket": 8, "threads_per_core": 1,
+		"memory_mib": 131072, "usable_memory_mib": 124518, "gpus": []vars{{"type": "a100", "count": 4}}}}
+	v["host_baseline_distribution"] = "debian sid"
+	_, err := w.run(playbook.Baseline, only("gpu1"), v, nil)
+	if err == nil {
+		w.t.Fatal("a host that differs in everything was accepted")
+	}
+	for _, want := range []string{"declared the release debian sid, found " + debian, "declared 4 sockets, found 2", "declared 8 cores per socket, found 4",
+		"declared 1 threads per core, found 2", "declared 124518 MiB of usable memory, found 65536 MiB",
+		"declared 4 GPUs of type a100, found 2: no /dev/nvidia2, /dev/nvidia3", "declared GPUs of type a100, found "} {
+		if !strings.Contains(err.Error(), want) {
+			w.t.Errorf("the report lacks %q:\n%v", want, err)
+		}
+	}
+
+	taken := vars{"host_baseline_users": []vars{{"name": "bob", "uid": 20001, "group": "research"}}, "host_baseline_groups": []vars{{"name": "research", "gid": 20009}}}
+	_, err = w.run(playbook.Baseline, both(), taken, nil)
+	for _, want := range []string{"ctl1: ", "gpu1: ", "group research has id 20001 here, 20009 is declared", "id 20001 of user bob belongs to alice here"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			w.t.Errorf("the report lacks %q: %v", want, err)
+		}
+	}
+}
+
+func (w *world) sharedHome() {
+	v := vars{"shared_home_kind": "glusterfs", "shared_home_path": "/home", "shared_home_server": "ctl1", "shared_home_users": people}
+	groups := map[string][]string{"storage": {"ctl1"}, "clients": {"ctl1", "gpu1"}, "homes": {"ctl1"}}
+	w.twice(playbook.SharedHome, groups, v, nil)
+	w.on("ctl1", "su alice -c 'echo hello >~/greeting'")
+	w.want("gpu1", "cat /home/alice/greeting; stat -c '%a %U' /home/alice", "hello\n700 alice")
+}
+
+func (w *world) cluster() {
+	secrets := vars{"munge_key": w.munge}
+	base := func(more vars) vars {
+		v := vars{"slurm_packages_version": w.release}
+		for k, x := range more {
+			v[k] = x
+		}
+		return v
+	}
+	dbd := strings.Join([]string{"# slurmdbd.conf: written by gpucluster.", "DbdHost=ctl1", "SlurmUser=slurm", "AuthType=auth/munge",
+		"StorageType=accounting_storage/mysql", "StorageHost=localhost", "StorageUser=slurm", "StorageLoc=slurm_acct_db", "StoragePass=plain-" + w.munge[:12], ""}, "\n")
+	w.twice(playbook.Database, only("ctl1"), base(vars{"mariadb_buffer_pool_mib": 64}),
+		vars{"munge_key": w.munge, "mariadb_password": "plain-" + w.munge[:12], "slurm_database_conf": dbd})
+	w.want("ctl1", "stat -c '%a %U' /etc/slurm/slurmdbd.conf /etc/munge/munge.key", "600 slurm\n400 munge")
+
+	w.twice(playbook.Controller, only("ctl1"), base(nil), secrets)
+	w.want("ctl1", "systemctl is-enabled slurmctld; stat -c '%a %U' /var/spool/slurmctld", "enabled\n700 slurm")
+	w.startController()
+
+	login := vars{"slurm_login_authorized_keys": vars{"alice": []string{"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2N1CsdvSr0y9CzQYkjNfDmJmYJ7vBnyuxzdiC8eJrK alice"}}}
+	if w.release != "22.05" {
+		login["slurm_login_conf_servers"] = []string{"ctl1"}
+	} else {
+		login["slurm_login_files"] = []vars{{"path": "/etc/slurm/slurm.conf", "content": w.on("ctl1", "cat /etc/slurm/slurm.conf") + "\n"}}
+	}
+	w.twice(playbook.Login, only("gpu1"), base(login), secrets)
+	w.want("gpu1", "scontrol ping | grep -c UP", "1")
+	w.want("gpu1", "sshd -T -C user=alice | grep -i ^authorizedkeysfile", "authorizedkeysfile .ssh/authorized_keys /etc/ssh/authorized_keys.d/%u")
+	w.twice(playbook.LoginRemove, only("gpu1"), nil, nil)
+	w.want("gpu1", "ls -A /etc/ssh/authorized_keys.d /etc/munge; ls /etc/ssh/sshd_config.d/gpucluster.conf /etc/slurm/slurm.conf 2>/dev/null; systemctl is-active munge sackd || true", "/etc/munge:\n\n/etc/ssh/authorized_keys.d:\ninactive\ninactive")
+
+	// An administrator's file is neither overwritten nor removed.
+	w.on("gpu1", "echo 'ClusterName=other' >/etc/slurm/slurm.conf")
+	compute := vars{"slurm_compute_conf_servers": []string{"ctl1"}, "slurm_compute_require_mount": "/home",
+		"slurm_compute_files": []vars{{"path": "/etc/slurm/slurm.conf", "content": "# slurm.conf: written by gpucluster.\n"}}}
+	_, err := w.run(playbook.Compute, only("gpu1"), base(compute), secrets)
+	if err == nil || !strings.Contains(err.Error(), "/etc/slurm/slurm.conf: exists and is not ours") {
+		w.t.Errorf("S79: a foreign slurm.conf was not refused: %v", err)
+	}
+	w.want("gpu1", "cat /etc/slurm/slurm.conf; rm /etc/slurm/slurm.conf", "ClusterName=other")
+
+	delete(compute, "slurm_compute_files")
+	w.twice(playbook.Compute, only("gpu1"), base(compute), secrets)
+	w.await("ctl1", "sinfo -h -N -n gpu1 -o %t", "idle", 30*time.Second)
+	w.want("ctl1", "srun -N1 -w gpu1 --gres=gpu:h100:2 sh -c 'hostname; echo $CUDA_VISIBLE_DEVICES'", "gpu1\n0,1")
+	w.want("ctl1", "su alice -c 'cd && srun -N1 cat greeting'", "hello")
+	w.await("ctl1", "sacctmgr -nP show cluster format=cluster", "pb", 30*time.Second)
+}
+
+// startController gives slurmctld a configuration, which is not the role's to do.
+func (w *world) startController() {
+	conf := strings.Join([]string{"# slurm.conf: written by gpucluster.", "ClusterName=pb", "SlurmctldHost=ctl1", "SlurmUser=slurm",
+		"StateSaveLocation=/var/spool/slurmctld", "SlurmdSpoolDir=/var/spool/slurmd", "AuthType=auth/munge", "SlurmctldParameters=enable_configless",
+		"SlurmdParameters=config_overrides", "ReturnToService=2", "SelectType=select/cons_tres", "ProctrackType=proctrack/linuxproc", "TaskPlugin=task/none",
+		"GresTypes=gpu", "AccountingStorageType=accounting_storage/slurmdbd", "AccountingStorageHost=ctl1",
+		"NodeName=gpu1 CPUs=16 RealMemory=62259 Gres=gpu:h100:2", "PartitionName=p Nodes=ALL Default=YES", ""}, "\n")
+	write := func(path, text string) {
+		if _, err := w.session.Run(w.t.Context(), "ctl1", "cat >"+path, []byte(text)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	write("/etc/slurm/slurm.conf", conf)
+	write("/etc/slurm/gres.conf", "# gres.conf: written by gpucluster.\nName=gpu Type=h100 File=/dev/nvidia[0-1]\n")
+	cgroup := "# cgroup.conf: written by gpucluster.\n"
+	if w.release != "22.05" {
+		cgroup += "CgroupPlugin=disabled\n"
+	}
+	write("/etc/slurm/cgroup.conf", cgroup)
+	w.on("ctl1", "systemctl start slurmctld")
+	w.await("ctl1", "scontrol ping | grep -c UP", "1", 30*time.Second)
+}
+
+// recovery kills each daemon; all of them come back by themselves.
+func (w *world) recovery() {
+	for _, d := range []struct{ host, unit, process string }{
+		{"ctl1", "munge", "munged"}, {"ctl1", "mariadb", "mariadbd"}, {"ctl1", "slurmdbd", "slurmdbd"}, {"ctl1", "slurmctld", "slurmctld"},
+		{"gpu1", "munge", "munged"}, {"gpu1", "slurmd", "slurmd"}, {"gpu1", "gpucluster-home", "glusterfs"},
+	} {
+		before := w.on(d.host, "systemctl show -p MainPID --value "+d.unit)
+		w.on(d.host, "kill -9 "+before)
+		w.await(d.host, fmt.Sprintf("test $(systemctl show -p MainPID --value %[1]s) != %[2]s && systemctl is-active %[1]s", d.unit, before), "active", 40*time.Second)
+	}
+	w.await("gpu1", "cat /home/alice/greeting", "hello", 20*time.Second)
+	w.await("ctl1", "timeout 20 srun -N1 --gres=gpu:h100:2 hostname", "gpu1", 90*time.Second)
+}
+
+// secretsStayHidden looks for the secrets where they must not be.
+func (w *world) secretsStayHidden() {
+	for _, host := range []string{"ctl1", "gpu1"} {
+		needle := w.munge[:40]
+		script := "n=$(cat); journalctl -q --no-pager -o cat | grep -cF \"$n\"; grep -rlF \"$n\" /tmp /var/log /var/tmp /root 2>/dev/null; find / -xdev -newer /etc/machine-id -type f -perm -o=r -size -64k -print0 2>/dev/null | xargs -0 grep -lF \"$n\" 2>/dev/null; true"
+		out, err := w.session.Run(w.t.Context(), host, script, []byte(needle))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if strings.TrimSpace(out) != "0" {
+			w.t.Errorf("%s: the MUNGE key shows: %s", host, out)
+		}
+	}
+	entries, err := os.ReadDir(w.session.Dir())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "play-") {
+			w.t.Errorf("the deployer keeps %s after the run", e.Name())
+		}
+	}
+}
+
+func (w *world) removal() {
+	w.twice(playbook.ComputeRemove, only("gpu1"), vars{"slurm_packages_version": w.release}, nil)
+	w.want("gpu1", "systemctl is-enabled slurmd; ls -d /var/spool/slurmd /etc/munge/munge.key 2>/dev/null; systemctl is-active slurmd munge", "masked\ninactive\ninactive")
+	groups := map[string][]string{"storage": {"ctl1"}, "clients": {"ctl1", "gpu1"}}
+	w.twice(playbook.ControllerRemove, only("ctl1"), nil, nil)
+	w.twice(playbook.DatabaseRemove, only("ctl1"), nil, nil)
+	w.twice(playbook.SharedHomeRemove, groups, vars{"shared_home_kind": "glusterfs", "shared_home_server": "ctl1", "shared_home_delete_data": true}, nil)
+	for _, host := range []string{"ctl1", "gpu1"} {
+		left := w.on(host, "grep -rlF 'written by gpucluster' /etc 2>/dev/null; ls -d /srv/gpucluster/home 2>/dev/null; mount | grep glusterfs; true")
+		if left != "" {
+			w.t.Errorf("%s: removal left %s", host, left)
+		}
+	}
+	units := strings.Fields(w.on("ctl1", "systemctl list-units --state=running --plain --no-legend --type=service | cut -d' ' -f1"))
+	for _, u := range []string{"slurmctld.service", "slurmdbd.service", "munge.service", "gpucluster-home.service"} {
+		if slices.Contains(units, u) {
+			w.t.Errorf("%s still runs", u)
+		}
+	}
+}
