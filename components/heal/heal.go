@@ -25,11 +25,12 @@ import (
 )
 
 // probeTimeout bounds one probe. It is longer than an SSH connection attempt
-// to a host that is gone.
-const probeTimeout = 20 * time.Second
+// to a host that is gone, and leaves room for a busy controller.
+const probeTimeout = 45 * time.Second
 
-// probesAtOnce bounds how many probes run side by side.
-const probesAtOnce = 32
+// probesAtOnce bounds how many probes run side by side; most of their time is
+// spent waiting for hosts.
+const probesAtOnce = 16
 
 // Assessment is what the last update left and what has to be repaired.
 type Assessment struct {

@@ -46,9 +46,6 @@ func applyAccounting(ctx context.Context, in *step.Input) (any, error) {
 		return nil, err
 	}
 	result, err := accounting.Apply(ctx, ctl, spec.Desired, accounting.Options{Deadline: deadline})
-	for _, line := range append(result.Done, result.Reports...) {
-		in.Logf("%s", line)
-	}
 	var used *accounting.StillUsed
 	if errors.As(err, &used) {
 		return nil, fmt.Errorf("%w\nthey can submit no more; all other changes are made; the choices:\n  - %s", err, strings.Join(used.Choices(), "\n  - "))
