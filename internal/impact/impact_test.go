@@ -124,14 +124,14 @@ func TestCompare(t *testing.T) {
 		"more memory": {
 			func(c *slurmconf.Cluster) { c.Nodes[1].RealMemoryMiB = 65000 },
 			[]string{"slurm.conf: node gpu2: RealMemory 64000 -> 65000"},
-			[]string{"reconfigure on ctl", "restart slurmd on gpu2"},
-			[]string{"place file on login", "restart slurmctld on ctl", "restart slurmd on gpu[1-4]"},
+			[]string{"reconfigure on ctl"},
+			[]string{"place file on login", "reconfigure on ctl"},
 		},
 		"features": {
 			func(c *slurmconf.Cluster) { c.Nodes[0].Features, c.Nodes[1].Features = []string{"ib"}, []string{"ib"} },
 			[]string{"slurm.conf: node gpu[1-2]: Features set to ib"},
 			[]string{"reconfigure on ctl"},
-			[]string{"place file on login", "restart slurmctld on ctl", "restart slurmd on gpu[1-4]"},
+			[]string{"place file on login", "reconfigure on ctl"},
 		},
 		"device files": {
 			func(c *slurmconf.Cluster) {

@@ -18,6 +18,10 @@ var shape = map[string]bool{
 // place are the keys that say where a node is.
 var place = map[string]bool{"nodeaddr": true, "nodehostname": true, "port": true, "bcastaddr": true}
 
+// warm are the keys that every release takes in a reconfigure while jobs run;
+// more memory is another such change.
+var warm = map[string]bool{"weight": true, "feature": true, "features": true}
+
 // nodes compares the nodes: those that come, those that go, and those that
 // stay, whose equal changes are told together.
 func (c *comparison) nodes() {
@@ -94,8 +98,8 @@ func (c *comparison) node(nodes []string, key, was, is string) {
 	case place[key]:
 		change.Effects = append(change.Effects, Effect{Drain, hosts}, Effect{RestartHosts, hosts})
 		change.Why = "slurmctld loses sight of the node until its slurmd answers there"
-	case key == "realmemory":
-		change.Effects = append(change.Effects, Effect{RestartHosts, hosts})
+	case warm[key] || key == "realmemory":
+		change.Effects, change.Why = []Effect{{Reconfigure, c.to.controllers}}, ""
 	case key == "state" || key == "reason":
 		change.Effects = []Effect{{Reconfigure, c.to.controllers}}
 		change.Why = "only the state at slurmctld's first start"

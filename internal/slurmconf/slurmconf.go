@@ -13,7 +13,7 @@ type slurmConfData struct {
 	Controllers                             []string
 	SpoolDir, PidFile, ControllerPidFile    string
 	SlurmdParameters                        string
-	GresTypes, TopologyPlugin               string
+	GresTypes, TopologyPlugin, DefMemPerCPU string
 	Proctrack, TaskPlugin                   string
 	JobAcctGather, GatherFrequency          string
 	PrologFlags                             string
@@ -66,11 +66,30 @@ func newSlurmConfData(c Cluster) slurmConfData {
 	if topology.Text(c.Topology) != "" {
 		d.TopologyPlugin = "topology/tree"
 	}
+	d.DefMemPerCPU = number64(c.memoryPerCPU())
 	d.confinement()
 	d.scripts()
 	d.accounting()
 	d.preemption()
 	return d
+}
+
+// memoryPerCPU is the smallest share of memory that a CPU has on any node, so
+// that a full host of jobs without a wish fits. 0 where the site sets the
+// default memory of a job in another way, since Slurm takes only one.
+func (c Cluster) memoryPerCPU() int64 {
+	for key := range c.Extra["slurm.conf"] {
+		if strings.EqualFold(key, "DefMemPerNode") || strings.EqualFold(key, "DefMemPerGPU") {
+			return 0
+		}
+	}
+	least := int64(0)
+	for i := range c.Nodes {
+		if share := c.Nodes[i].RealMemoryMiB / int64(c.Nodes[i].CPUs()); least == 0 || share < least {
+			least = share
+		}
+	}
+	return least
 }
 
 // pidFile is where a daemon that its unit starts as the slurm user can write;
