@@ -21,6 +21,25 @@ func (e *Environment) Validate() []Problem {
 	return v.problems
 }
 
+// ValidateHosts is [Environment.Validate] for a program that only prepares
+// hosts and leaves the scheduler to somebody else: it judges hosts, hardware,
+// people and the shared home. Scheduler, Slurm, and how hosts are reached may
+// be left out, and no role is required but what the shared home needs.
+func (e *Environment) ValidateHosts() []Problem {
+	v := &validator{env: e}
+	v.constraints()
+	v.problems = slices.DeleteFunc(v.problems, func(p Problem) bool { return p.Kind == KindMissing && p.Path == "scheduler" })
+	v.collect()
+	v.profiles()
+	v.hostGroups()
+	v.storage()
+	v.lab()
+	v.inventory()
+	v.identity()
+	v.home()
+	return v.problems
+}
+
 // validator collects problems while it walks an environment.
 type validator struct {
 	env      *Environment

@@ -144,6 +144,12 @@ func (v *validator) roles() {
 	if count[RoleDatabase] > 1 {
 		v.addf(KindConflict, "hosts", "keep it on one host", "%d hosts have the role database", count[RoleDatabase])
 	}
+	v.storage()
+}
+
+// storage checks that the shared home has the host that it needs.
+func (v *validator) storage() {
+	count := v.byRole
 	if count[RoleStorage] > 1 {
 		v.addf(KindConflict, "hosts", "keep it on one host", "%d hosts have the role storage", count[RoleStorage])
 	}

@@ -4,6 +4,13 @@ package config
 // example "512GiB", "2TiB" or "4096MiB".
 type Size int64
 
+// Units of a [Size], for environments built in Go: 512 * GiB.
+const (
+	MiB Size = 1
+	GiB      = 1024 * MiB
+	TiB      = 1024 * GiB
+)
+
 // Secret is a value that never appears in a report, a log or plain state. In
 // a stack file it is a Pulumi secret ({secure: ...}); a plain string is refused.
 type Secret struct {
