@@ -47,7 +47,8 @@ for module in "${modules[@]}"; do
 done
 run yamllint yaml
 if [[ -d ansible ]]; then
-	run "ansible-lint (profile production)" ansible-lint --offline ansible
+	run "ansible-lint (profile production)" env NO_COLOR=1 ANSIBLE_ROLES_PATH="$PWD/ansible/roles" ANSIBLE_COLLECTIONS_PATH="$PWD/ansible/collections" \
+		ansible-lint --offline -q ansible
 fi
 run shellcheck shellcheck "$@"
 
