@@ -112,7 +112,10 @@ func (r recipe) slurm() []string {
 	var list []string
 	if r.Slurm != "" {
 		list = append(list, slurmPackages...)
-		if r.Slurm != "22.05" {
+		if r.Slurm == "22.05" {
+			// Later packages name what their PMIx plugin needs by themselves.
+			list = append(list, "libpmix2")
+		} else {
 			list = append(list, "sackd")
 		}
 	}
