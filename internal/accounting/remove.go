@@ -49,8 +49,11 @@ func (d *differ) remove() {
 	d.forget()
 }
 
+// from tells the two ends of an account apart.
+var from = map[Kind]string{KindAccount: " from the cluster", KindBank: " from the database"}
+
 func (d *differ) removal(k Key, block string) {
-	r := Removal{Key: k, Delete: Command{Args: append([]string{"delete"}, d.where(k)...), Comment: "remove " + k.String()}}
+	r := Removal{Key: k, Delete: Command{Args: append([]string{"delete"}, d.where(k)...), Comment: "remove " + k.String() + from[k.Kind]}}
 	if block != "" {
 		args := append([]string{"modify"}, d.where(k)...)
 		r.Block = &Command{Args: append(args, "set", block), Comment: "stop new jobs of " + k.String()}

@@ -1,0 +1,64 @@
+package accounting
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+)
+
+func TestLedgerKeepsEveryKind(t *testing.T) {
+	keys := []Key{k(KindAccount, "a", ""), k(KindAssociation, "u", "a"), k(KindBank, "a", ""), k(KindQOS, "q", ""), k(KindUser, "u", "")}
+	l := NewLedger("test", keys...)
+	data, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"cluster":"test","made":{"account":["a"],"association":["a/u"],"bankAccount":["a"],"qos":["q"],"user":["u"]}}`
+	if string(data) != want {
+		t.Errorf("written as %s, want %s", data, want)
+	}
+	var back Ledger
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if !back.Has(key) {
+			t.Errorf("%s is lost", key)
+		}
+	}
+	if less := back.with(nil, keys[:1]); less.Has(keys[0]) || !back.Has(keys[0]) {
+		t.Error("dropping a key changed the wrong ledger")
+	}
+}
+
+func TestReadLedger(t *testing.T) {
+	answer := func(text string) slurmctl.Runner {
+		return slurmctl.RunnerFunc(func(context.Context, string, []byte) ([]byte, error) { return []byte(text), nil })
+	}
+	cases := map[string]struct {
+		file  string
+		wrong string
+	}{
+		"none":             {file: ""},
+		"empty":            {file: `{"cluster":"test","made":{}}`},
+		"cut off":          {file: `{"cluster":"test","ma`, wrong: "unexpected end"},
+		"other cluster":    {file: `{"cluster":"prod","made":{}}`, wrong: `is about cluster "prod"`},
+		"unknown kind":     {file: `{"cluster":"test","made":{"wckey":["x"]}}`, wrong: "unknown kind"},
+		"unknown field":    {file: `{"cluster":"test","version":9}`, wrong: "unknown field"},
+		"half association": {file: `{"cluster":"test","made":{"association":["alice"]}}`, wrong: "has no account"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			l, err := ReadLedger(context.Background(), answer(c.file), "test")
+			switch {
+			case c.wrong == "" && (err != nil || len(l.Keys()) != 0):
+				t.Errorf("got %v, %v", l.Keys(), err)
+			case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)):
+				t.Errorf("got error %v, want one with %q", err, c.wrong)
+			}
+		})
+	}
+}
