@@ -5,6 +5,7 @@
 package hosts
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -12,6 +13,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/components/connection"
 	"github.com/gpucluster/pulumi-gpucluster/components/heal"
 	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
@@ -30,22 +32,46 @@ type Hosts struct {
 
 // HostsArgs says which hosts to prepare.
 type HostsArgs struct {
-	// Environment that the hosts belong to. It must be valid. Plain.
+	// Environment that the hosts belong to, plain: it decides which resources
+	// exist. Defaults are set and Validate, or ValidateHosts where no scheduler
+	// is built, finds no error.
 	Environment *config.Environment
-	// Connections to every host of the environment.
+	// Connections to every host of the environment. Addresses and keys may be
+	// outputs of other resources; those are waited for.
 	Connections connection.Connections
 	// Heal says which hosts need repair. Default: none.
 	Heal *heal.Assessment
 }
 
+// validate reports everything that is wrong with the arguments.
+func (args *HostsArgs) validate() error {
+	if args == nil || args.Environment == nil {
+		return errors.New("hosts need an environment")
+	}
+	var missing []string
+	for _, host := range args.Environment.AllHosts() {
+		if _, ok := args.Connections[host.Name]; !ok {
+			missing = append(missing, host.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("no connection is given to %s", hostlist.Compress(missing))
+	}
+	return nil
+}
+
 // Ready returns what has to be done on a host before anything else may use it.
 func (h *Hosts) Ready(host string) []pulumi.Resource { return h.prepared[host] }
 
-// Outcomes returns how the host's preparation ended, for a gate.
+// Outcomes returns how the host's preparation ended. A host that is not
+// [Essential] does not fail the run by itself: give the outcomes to a gate.
 func (h *Hosts) Outcomes(host string) []pulumi.StringOutput { return h.outcomes[host] }
 
-// NewHosts prepares every host of the environment.
+// NewHosts prepares every host of the environment, side by side.
 func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.ResourceOption) (*Hosts, error) {
+	if err := args.validate(); err != nil {
+		return nil, err
+	}
 	h := &Hosts{
 		Connections: args.Connections,
 		prepared:    map[string][]pulumi.Resource{},
@@ -55,17 +81,13 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 		return nil, err
 	}
 	for _, host := range args.Environment.AllHosts() {
-		reach, ok := args.Connections[host.Name]
-		if !ok {
-			return nil, fmt.Errorf("%s has no connection", host.Name)
-		}
 		resource := name + "-" + host.Name + "-baseline"
 		baseline, err := stepresource.New(ctx, resource, stepresource.Args{
 			Step: hoststep.Baseline,
 			Spec: hoststep.BaselineSpec{
 				Host: host.Name, Essential: Essential(host), Vars: baselineVars(args.Environment, host),
 			},
-			Targets: []connection.Connection{reach},
+			Targets: []connection.Connection{args.Connections[host.Name]},
 			Heal:    args.Heal.Count(resource),
 			Toolkit: playbook.Digest(playbook.Baseline),
 		}, pulumi.Parent(h))

@@ -6,6 +6,8 @@
 package lab
 
 import (
+	"errors"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/components/connection"
@@ -20,7 +22,7 @@ import (
 type Lab struct {
 	pulumi.ResourceState
 
-	// Connections to the hosts, by name.
+	// Connections to the hosts, by name. Whoever uses one waits for its host.
 	Connections connection.Connections
 	// Subnet of the lab's network in CIDR form.
 	Subnet pulumi.StringOutput
@@ -29,15 +31,21 @@ type Lab struct {
 // LabArgs says which hosts to make. All fields are plain: they decide which
 // resources exist.
 type LabArgs struct {
-	// Environment whose hosts are made. It must be valid and have a lab
-	// section.
+	// Environment whose hosts are made. It has a lab section, defaults are set
+	// and Validate, or ValidateHosts where no scheduler is built, finds no
+	// error.
 	Environment *config.Environment
 	// Heal says which hosts need repair. Default: none.
 	Heal *heal.Assessment
 }
 
-// NewLab makes the image, the network, a key pair and every host.
+// NewLab makes the image, the network, a key pair and every host. The Docker
+// engine is this machine's; where none runs and the user is root, one is
+// started.
 func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.ResourceOption) (*Lab, error) {
+	if args == nil || args.Environment == nil || args.Environment.Lab == nil {
+		return nil, errors.New("a lab needs an environment with a lab section")
+	}
 	l := &Lab{Connections: connection.Connections{}}
 	if err := ctx.RegisterComponentResource("gpucluster:lab:Lab", name, l, opts...); err != nil {
 		return nil, err

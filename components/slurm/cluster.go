@@ -35,9 +35,11 @@ type Cluster struct {
 // ClusterArgs says what the cluster is. All fields but the connections of
 // Hosts are plain: they decide which resources exist.
 type ClusterArgs struct {
-	// Environment with a slurm section. It must be valid.
+	// Environment with a slurm section. Defaults are set and Validate finds no
+	// error.
 	Environment *config.Environment
-	// Hosts of the environment, prepared.
+	// Hosts are all hosts of the environment, prepared. Each part of the cluster
+	// waits for the hosts that it needs, so no DependsOn is needed.
 	Hosts *hosts.Hosts
 	// Heal says what needs repair and what the last update left, from which
 	// the impact of a change is told. Default: nothing.
@@ -65,8 +67,16 @@ type builder struct {
 // scheduler, so that a host can move to another one by an update; it is
 // therefore no child of the cluster.
 func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pulumi.ResourceOption) (*Cluster, error) {
-	if args.Environment.Slurm == nil {
-		return nil, errors.New("the environment has no slurm section")
+	if args == nil || args.Environment == nil || args.Environment.Slurm == nil {
+		return nil, errors.New("a cluster needs an environment with a slurm section")
+	}
+	if args.Hosts == nil {
+		return nil, errors.New("a cluster needs prepared hosts: call hosts.NewHosts first")
+	}
+	for _, host := range args.Environment.AllHosts() {
+		if len(args.Hosts.Ready(host.Name)) == 0 {
+			return nil, fmt.Errorf("the hosts given do not include %s", host.Name)
+		}
 	}
 	files, err := slurmconf.Render(args.Environment.SlurmCluster())
 	if err != nil {

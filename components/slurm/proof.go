@@ -1,15 +1,14 @@
 package slurm
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/gpucluster/pulumi-gpucluster/components/gate"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
-	"github.com/gpucluster/pulumi-gpucluster/internal/steps/gatestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
@@ -87,22 +86,12 @@ func oneOfEach(p config.Profile) string {
 
 // declareGate fails the run at its end when a host is in quarantine.
 func (b *builder) declareGate() error {
-	var outcomes []any
-	for _, outcome := range b.outcomes {
-		outcomes = append(outcomes, outcome)
-	}
-	list := pulumi.All(outcomes...).ApplyT(func(texts []any) (string, error) {
-		data, err := json.Marshal(texts)
-		return string(data), err
-	}).(pulumi.StringOutput)
-	gate, err := stepresource.New(b.ctx, b.name+"-gate", stepresource.Args{
-		Step: "gate", Spec: gatestep.Spec{Environment: b.env.Name},
-		Later: map[string]pulumi.StringInput{gatestep.EnvOutcomes: list},
-	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	last, err := gate.New(b.ctx, b.name+"-gate", &gate.Args{Environment: b.env.Name, Outcomes: b.outcomes},
+		pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
 	if err != nil {
 		return err
 	}
-	b.last = append(b.last, gate)
+	b.last = append(b.last, last)
 	return nil
 }
 

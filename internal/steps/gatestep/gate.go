@@ -13,6 +13,9 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
 
+// Name of the step.
+const Name = "gate"
+
 // EnvOutcomes holds the JSON list of the outcomes that the gate judges.
 const EnvOutcomes = "GPUCLUSTER_OUTCOMES"
 
@@ -30,7 +33,7 @@ type Result struct {
 
 // Step judges the outcomes of all hosts.
 func Step() step.Step {
-	return step.Step{Name: "gate", Title: "Check that no host is in quarantine", Apply: apply}
+	return step.Step{Name: Name, Title: "Check that no host is in quarantine", Apply: apply}
 }
 
 func apply(_ context.Context, in *step.Input) (any, error) {
