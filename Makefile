@@ -2,6 +2,8 @@
 
 # The environment to work on: stacks/Pulumi.$(ENV).yaml
 ENV ?= lab-slurm
+# The host to log in to
+HOST ?= login1
 # More words for pulumi, for example ARGS="--target urn..."
 ARGS ?=
 # More words for go test, for example GOTEST="-run TestHostlist -v"
@@ -15,7 +17,7 @@ MODULES := . tools/pulumi-resource-command
 SHELL_SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' '.ci/run')
 
 .DEFAULT_GOAL := help
-.PHONY: help tools up preview down check fmt test bench clean clean-tools
+.PHONY: help tools up preview down status ssh check fmt test bench clean clean-tools
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +34,12 @@ preview: tools ## Show what `make up` would change; opens no connection to any h
 
 down: tools ## Take the environment down; nothing is left
 	@tools/stack.sh down $(ENV) $(ARGS)
+
+status: ## Show the environment as it is now: hosts, partitions, jobs
+	@tools/stack.sh status $(ENV)
+
+ssh: ## Log in to a host of the environment: make ssh HOST=login1
+	@tools/stack.sh ssh $(ENV) $(HOST)
 
 check: ## Run every linter
 	@tools/install.sh --check

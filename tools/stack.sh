@@ -4,7 +4,11 @@
 #   tools/stack.sh up ENV [WORD...]        build or change it, then print what it is
 #   tools/stack.sh preview ENV [WORD...]   show what up would change
 #   tools/stack.sh down ENV [WORD...]      take it down
+#   tools/stack.sh status ENV              show it as it is now: hosts, partitions, jobs
+#   tools/stack.sh ssh ENV HOST [-- WORD...]   log in to a host, or run a command there
 #   tools/stack.sh pulumi ENV WORD...      any other Pulumi command, for example: pulumi lab-slurm stack output
+#
+# ENV is a name, for stacks/Pulumi.NAME.yaml of this checkout, or the path of a file Pulumi.NAME.yaml anywhere.
 #
 # Where things are, each overridden by a variable that is already set:
 #   GPUCLUSTER_STATE               the folder with the state and its passphrase; default .state in this checkout.
@@ -15,22 +19,31 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-cd "$root"
 
 die() {
 	printf 'stack: %s\n' "$*" >&2
 	exit 1
 }
 
-(($# >= 2)) || die "usage: tools/stack.sh up|preview|down|pulumi ENV [words for pulumi]"
+(($# >= 2)) || die "usage: tools/stack.sh up|preview|down|status|ssh|pulumi ENV [words for pulumi]"
 verb=$1 env=$2
 shift 2
 case $verb in
-up | preview | down | pulumi) ;;
-*) die "unknown verb $verb: use up, preview, down or pulumi" ;;
+up | preview | down | status | ssh | pulumi) ;;
+*) die "unknown verb $verb: use up, preview, down, status, ssh or pulumi" ;;
 esac
+file=
+if [[ $env == */Pulumi.*.yaml ]]; then
+	[[ -f $env ]] || die "there is no file $env"
+	file=$(cd "$(dirname "$env")" && pwd)/${env##*/}
+	env=${env##*/Pulumi.}
+	env=${env%.yaml}
+	# The program reads the environment from the same file.
+	export GPUCLUSTER_ENVIRONMENT_FILE=$file
+fi
+cd "$root"
 [[ $env =~ ^[A-Za-z0-9][A-Za-z0-9_.-]*$ ]] || die "$env is not a name of an environment: use letters, digits, dash, dot and underscore"
-file=stacks/Pulumi.$env.yaml
+file=${file:-stacks/Pulumi.$env.yaml}
 if [[ ! -f $file ]]; then
 	known=$(find stacks -name 'Pulumi.*.yaml' -printf '%f ' | sed -e 's/Pulumi\.//g' -e 's/\.yaml//g')
 	die "there is no $file; the environments are: $known"
@@ -126,13 +139,19 @@ case $verb in
 up)
 	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview "$@"
 	printf '\n'
-	pulumi stack output summary --stack "$env" 2>/dev/null || true
+	gpucluster status "$env"
 	;;
 preview)
 	pulumi preview --stack "$env" --config-file "$config" --diff "$@"
 	;;
 down)
 	pulumi destroy --stack "$env" --config-file "$config" --yes --skip-preview "$@"
+	;;
+status)
+	gpucluster status "$env"
+	;;
+ssh)
+	gpucluster ssh "$env" "$@"
 	;;
 pulumi)
 	pulumi "$@" --stack "$env"

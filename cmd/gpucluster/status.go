@@ -50,8 +50,8 @@ func status(ctx context.Context, environment string, out io.Writer) error {
 		fmt.Fprintf(out, "\nsmoke job: %s: %s%s\n", outcome.Status, outcome.Detail, outcome.Reason)
 	}
 	if len(outputs.Logins) > 0 {
-		fmt.Fprintf(out, "\nlog in:    gpucluster ssh %s %s\n", environment, outputs.Logins[0])
-		fmt.Fprintf(out, "run a job: gpucluster ssh %s %s -- srun -N2 --gres=gpu:1 nvidia-smi -L\n", environment, outputs.Logins[0])
+		fmt.Fprintf(out, "\nlog in:    tools/stack.sh ssh %s %s\n", environment, outputs.Logins[0])
+		fmt.Fprintf(out, "run a job: tools/stack.sh ssh %s %s -- srun -N2 --gres=gpu:1 nvidia-smi -L\n", environment, outputs.Logins[0])
 	}
 	return nil
 }
