@@ -33,8 +33,8 @@ func TestRecorder(t *testing.T) {
 		t.Errorf("before c: %v, want a and b", got)
 	}
 	c := r.Command("c")
-	if Step(c) != "step-c" || Environment(c, "SHOWN") != "shown-c" || Environment(c, "GPUCLUSTER_SECRET_KEPT") != "kept-c" {
-		t.Errorf("c runs %s with %s and %s", Step(c), Environment(c, "SHOWN"), Environment(c, "GPUCLUSTER_SECRET_KEPT"))
+	if Step(c) != "step-c" || Entry(c, "SHOWN") != "shown-c" || Entry(c, "GPUCLUSTER_SECRET_KEPT") != "kept-c" {
+		t.Errorf("c runs %s with %s and %s", Step(c), Entry(c, "SHOWN"), Entry(c, "GPUCLUSTER_SECRET_KEPT"))
 	}
 	clear := Clear(resource.NewObjectProperty(c.Inputs))
 	if strings.Contains(clear, "kept-c") || !strings.Contains(clear, "shown-c") {

@@ -42,8 +42,8 @@ func Step(args pulumi.MockResourceArgs) string {
 	return name
 }
 
-// Environment is one entry of a command's environment; secrets are unwrapped.
-func Environment(args pulumi.MockResourceArgs, entry string) string {
+// Entry is one entry of a command's environment; secrets are unwrapped.
+func Entry(args pulumi.MockResourceArgs, entry string) string {
 	value := plain(args.Inputs["environment"])
 	if !value.IsObject() {
 		return ""
