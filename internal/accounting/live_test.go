@@ -105,11 +105,42 @@ func (d db) must(t *testing.T, entities []entity) accounting.Result {
 // each release; each begins and ends with nothing of ours in it.
 func TestOnRealDatabases(t *testing.T) {
 	onEachRelease(t, func(t *testing.T, d db) {
+		t.Run("the QOS of partitions are there before slurmctld", func(t *testing.T) { qosBeforeController(t, d) })
 		t.Run("life of a declaration", func(t *testing.T) { lifeOfADeclaration(t, d) })
 		t.Run("a user with a running job is stopped and waited for", func(t *testing.T) { userWithARunningJob(t, d) })
 		t.Run("an adopted entity keeps what is not stated", func(t *testing.T) { adoptedEntity(t, d) })
 		t.Run("an unknown resource is refused", func(t *testing.T) { unknownResource(t, d) })
 	})
+}
+
+// qosBeforeController lets slurmctld load a partition that names QOS which did not
+// exist, as on a new cluster, and keeps them ours.
+func qosBeforeController(t *testing.T, d db) {
+	conf := d.Must(t, "cat /etc/slurm/slurm.conf")
+	t.Cleanup(func() {
+		d.StopController(t)
+		d.Write(t, "/etc/slurm/slurm.conf", conf)
+		d.StartController(t)
+		d.must(t, nil)
+	})
+	d.StopController(t)
+	next := conf + "PartitionName=fast Nodes=ALL QOS=urgent AllowQos=urgent,standard State=UP\n"
+	d.Must(t, "rm /etc/slurm/slurm.conf")
+	desired := accounting.Desired{Cluster: "test", Entities: []entity{qos("urgent", set{"Priority": "9"}), qos("Standard", nil), qos("normal", nil)}}
+	for range 2 {
+		if err := accounting.EnsureQOS(context.Background(), d.Cluster, desired, next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Write(t, "/etc/slurm/slurm.conf", next)
+	d.StartController(t)
+	d.must(t, desired.Entities)
+	if got := strings.TrimSpace(d.Must(t, "sacctmgr -nP show qos format=Name,Priority")); got != "normal|0\nurgent|9\nstandard|0" {
+		t.Errorf("the database has the QOS %q", got)
+	}
+	if left := d.Must(t, "ls -d /tmp/gpucluster-* 2>/dev/null || true"); left != "" {
+		t.Errorf("something is left: %s", left)
+	}
 }
 
 func lifeOfADeclaration(t *testing.T, d db) {

@@ -32,6 +32,10 @@ type Activation struct {
 	UpLimit time.Duration
 	// SlurmUser that slurmctld runs as. Default "slurm".
 	SlurmUser string
+	// Prepare, if given, runs after the trial load and before anything is
+	// drained or placed: what the new files refer to is made here, such as the QOS
+	// that partitions name.
+	Prepare func(ctx context.Context) error
 	// SkipTrial skips the trial load, for a controller that cannot make
 	// network namespaces. The run says so.
 	SkipTrial bool
@@ -111,6 +115,7 @@ func (a *activation) steps() []step {
 		{"Compare the live nodes with the new ones", a.compare},
 		{"Resolve the names of the nodes", a.resolve},
 		{"Load the new files on trial", a.trial},
+		{"Make what the new files refer to", a.prepare},
 		{"List what names the hosts that leave", a.list},
 		{"Drain the hosts that leave or change shape", a.drain},
 		{"Place the files and reload slurmctld", a.reload},
@@ -233,6 +238,13 @@ func (a *activation) trial(ctx context.Context) error {
 	log, err := a.Trial(ctx, a.spec.Files, a.spec.Nodes, a.spec.SlurmUser)
 	a.result.Warnings = log
 	return err
+}
+
+func (a *activation) prepare(ctx context.Context) error {
+	if a.spec.Prepare == nil {
+		return nil
+	}
+	return a.spec.Prepare(ctx)
 }
 
 func (a *activation) list(ctx context.Context) error {

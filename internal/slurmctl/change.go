@@ -25,15 +25,16 @@ type NodeSpec struct {
 // abort its jobs, or leaves them with resources that no longer exist.
 type Reshaped struct {
 	// Name of the node.
-	Name string
+	Name string `json:"name"`
 	// What changes, for example "Gres gpu:h100:8 -> gpu:h100:4".
-	What []string
+	What []string `json:"what"`
 }
 
 // Change is what an activation does to the set of nodes. Names are sorted.
 type Change struct {
-	Added, Removed []string
-	Reshaped       []Reshaped
+	Added    []string   `json:"added,omitempty"`
+	Removed  []string   `json:"removed,omitempty"`
+	Reshaped []Reshaped `json:"reshaped,omitempty"`
 }
 
 // Empty tells whether the set of nodes stays as it is.

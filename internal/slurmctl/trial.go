@@ -67,13 +67,15 @@ func trialConf(conf, dir, user string) string {
 	return b.String()
 }
 
-// withoutQOS drops a partition's QOS= field: a QOS is known to the
-// database alone, and an unknown one is fatal.
+// qosFields are the fields of a partition that name QOS. Only the database knows
+// them, and an unknown one is fatal (QOS in all releases, AllowQos in 26.05).
+var qosFields = map[string]bool{"qos": true, "allowqos": true, "denyqos": true}
+
 func withoutQOS(line string) string {
 	var kept []string
 	for _, w := range strings.Fields(line) {
 		key, _, _ := strings.Cut(w, "=")
-		if !strings.EqualFold(key, "QOS") {
+		if !qosFields[strings.ToLower(key)] {
 			kept = append(kept, w)
 		}
 	}

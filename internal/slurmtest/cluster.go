@@ -172,7 +172,8 @@ done`
 func (c *Cluster) StartController(t testing.TB) {
 	t.Helper()
 	c.Must(t, ControllerCommand)
-	c.Until(t, 20*time.Second, "scontrol ping", func(out string) bool { return strings.Contains(out, " UP") })
+	c.Until(t, 30*time.Second, "scontrol ping || { tail -n 5 /var/log/slurmctld.log >&2; exit 1; }",
+		func(out string) bool { return strings.Contains(out, " UP") })
 }
 
 // StopController stops slurmctld.
