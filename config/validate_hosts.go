@@ -54,6 +54,7 @@ func (v *validator) hostGroups() {
 		names := v.expand(path+".names", group.Names)
 		v.hostNames(path+".names", names)
 		v.repeated(path+".names", names, first)
+		v.resourceNames(path+".names", names)
 		profiles := map[string]bool{}
 		for name := range v.env.Profiles {
 			profiles[name] = true
@@ -92,6 +93,31 @@ func (v *validator) repeated(path string, names []string, first map[string]strin
 	}
 	if len(twice) > 0 {
 		v.addf(KindDuplicate, path, "list each host once, with all its roles", "%s: already in %s", hostlist.Compress(twice), where)
+	}
+}
+
+// partNames are what the parts of an environment besides its hosts are called,
+// and partSuffixes what a host's parts end in: a host called so would share the
+// name of a resource with one of them.
+var (
+	partNames = []string{
+		"accounting", "controller", "database", "gate", "guard", "image", "key", "keys", "network", "smoke",
+	}
+	partSuffixes = []string{"-baseline", "-home", "-host", "-login"}
+)
+
+// resourceNames checks that no host takes the name of another resource.
+func (v *validator) resourceNames(path string, names []string) {
+	var taken []string
+	for _, name := range names {
+		if slices.Contains(partNames, name) ||
+			slices.ContainsFunc(partSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) }) {
+			taken = append(taken, name)
+		}
+	}
+	if len(taken) > 0 {
+		v.addf(KindCollision, path, "choose another name, for example with a number: "+taken[0]+"1",
+			"an environment calls one of its own parts so: %s", some(taken))
 	}
 }
 
