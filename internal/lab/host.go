@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // EnsureHost makes a host, or brings the one that exists to what the spec says: without
@@ -36,21 +38,11 @@ func (e *Engine) ensureHost(ctx context.Context, spec HostSpec) (HostInfo, error
 	if err != nil {
 		return HostInfo{}, err
 	}
-	key, err := e.clearChanged(ctx, spec, address)
+	c, err := e.container(ctx, spec, address)
 	if err != nil {
 		return HostInfo{}, err
 	}
-	c, err := e.inspectHost(ctx, spec.Lab, spec.Name)
-	if missing(err) {
-		if err := e.createHost(ctx, spec, address); err != nil {
-			return HostInfo{}, err
-		}
-		c, err = e.inspectHost(ctx, spec.Lab, spec.Name)
-	}
-	if err != nil {
-		return HostInfo{}, err
-	}
-	public, err := e.placeFiles(ctx, spec, key)
+	public, err := e.placeFiles(ctx, spec, c)
 	if err != nil {
 		return HostInfo{}, err
 	}
@@ -121,6 +113,8 @@ type dockerContainer struct {
 	NetworkSettings struct {
 		Networks map[string]struct{ IPAddress string }
 	}
+	// newKey is the host key to place on a container that was just made.
+	newKey *KeyPair
 }
 
 func (e *Engine) inspectHost(ctx context.Context, lab, host string) (dockerContainer, error) {
@@ -139,73 +133,84 @@ func (e *Engine) inspectHost(ctx context.Context, lab, host string) (dockerConta
 	return c, nil
 }
 
-// clearChanged removes a container that cannot become what the spec asks for, and returns
-// its host key for the next one.
-func (e *Engine) clearChanged(ctx context.Context, spec HostSpec, address netip.Addr) (*KeyPair, error) {
+// container returns the host's container: the one that exists if it can become what the
+// spec asks for, else a new one that takes over its host key.
+func (e *Engine) container(ctx context.Context, spec HostSpec, address netip.Addr) (dockerContainer, error) {
 	c, err := e.inspectHost(ctx, spec.Lab, spec.Name)
-	if missing(err) {
-		return nil, nil
+	if err != nil && !missing(err) {
+		return dockerContainer{}, err
 	}
-	if err != nil {
-		return nil, err
+	var key *KeyPair
+	if err == nil {
+		labels := c.Config.Labels
+		if labels[labelShape] == spec.shape() && labels[labelAddress] == address.String() {
+			return c, nil
+		}
+		fmt.Fprintf(e.progress, "lab: making host %s anew: its image, volumes or address changed\n", spec.Name)
+		if key, err = e.readHostKey(ctx, spec.Lab, spec.Name); err != nil {
+			return dockerContainer{}, err
+		}
+		if err := e.removeContainer(ctx, c.ID); err != nil {
+			return dockerContainer{}, err
+		}
 	}
-	labels := c.Config.Labels
-	if labels[labelShape] == spec.shape() && labels[labelAddress] == address.String() {
-		return nil, nil
+	if key == nil {
+		made, err := GenerateKey()
+		if err != nil {
+			return dockerContainer{}, err
+		}
+		key = &made
 	}
-	fmt.Fprintf(e.progress, "lab: making host %s anew: its image, volumes or address changed\n", spec.Name)
-	key, err := e.readHostKey(ctx, spec.Lab, spec.Name)
-	if err != nil {
-		return nil, err
-	}
-	return key, e.removeContainer(ctx, c.ID)
+	return e.createHost(ctx, spec, address, key)
 }
 
-func (e *Engine) createHost(ctx context.Context, spec HostSpec, address netip.Addr) error {
+// createHost makes a container that is not started yet. A run that is interrupted before
+// the key is on it leaves a container without a key, which placeFiles mends.
+func (e *Engine) createHost(ctx context.Context, spec HostSpec, address netip.Addr, key *KeyPair) (dockerContainer, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return fmt.Errorf("reading the capability bounding set: %w", err)
+		return dockerContainer{}, fmt.Errorf("reading the capability bounding set: %w", err)
 	}
 	lacked, err := missingCapabilities(string(status))
 	if err != nil {
-		return err
+		return dockerContainer{}, err
 	}
 	for _, path := range spec.Volumes {
 		_, err := e.docker.run(ctx, "volume", "create", "--label", labelLab+"="+spec.Lab,
 			"--label", labelHost+"="+spec.Name, volumeName(spec.Lab, spec.Name, path))
 		if err != nil {
-			return err
+			return dockerContainer{}, err
 		}
 	}
-	_, err = e.docker.run(ctx, createArgs(spec, address, e.registry(spec.Lab).path(), lacked)...)
-	return err
+	id, err := e.docker.run(ctx, createArgs(spec, address, e.registry(spec.Lab).path(), lacked)...)
+	return dockerContainer{ID: id, newKey: key}, err
 }
 
-// placeFiles writes the lab's files and returns the host's public key. A host without a
-// key gets one: the given one, or a new one.
-func (e *Engine) placeFiles(ctx context.Context, spec HostSpec, key *KeyPair) (string, error) {
-	have, err := e.readFile(ctx, spec.Lab, spec.Name, hostKeyFile+".pub")
-	if err != nil && !missing(err) {
-		return "", err
-	}
-	public := strings.TrimSpace(string(have))
-	if public != "" {
-		key = nil
-	} else {
-		if key == nil {
-			made, err := GenerateKey()
-			if err != nil {
-				return "", err
-			}
+// placeFiles writes the lab's files and returns the host's public key.
+func (e *Engine) placeFiles(ctx context.Context, spec HostSpec, c dockerContainer) (string, error) {
+	key := c.newKey
+	var public string
+	if key == nil {
+		have, err := e.readHostKey(ctx, spec.Lab, spec.Name)
+		if err != nil {
+			return "", err
+		}
+		if have != nil {
+			public = have.Public
+		} else if made, err := GenerateKey(); err != nil {
+			return "", err
+		} else {
 			key = &made
 		}
+	}
+	if key != nil {
 		public = key.Public
 	}
 	archive, err := archiveOf(spec.files(key))
 	if err != nil {
 		return "", fmt.Errorf("packing its files: %w", err)
 	}
-	_, err = e.docker.runIn(ctx, bytes.NewReader(archive), "cp", "-", ContainerName(spec.Lab, spec.Name)+":/")
+	_, err = e.docker.runIn(ctx, bytes.NewReader(archive), "cp", "-", c.ID+":/")
 	return public, err
 }
 
@@ -218,7 +223,7 @@ func (e *Engine) readFile(ctx context.Context, lab, host, path string) ([]byte, 
 	return firstFile(out.String())
 }
 
-// readHostKey reads a host's key pair; a host without one has none.
+// readHostKey reads a host's key pair; a host without a whole one has none.
 func (e *Engine) readHostKey(ctx context.Context, lab, host string) (*KeyPair, error) {
 	private, err := e.readFile(ctx, lab, host, hostKeyFile)
 	if missing(err) {
@@ -227,21 +232,19 @@ func (e *Engine) readHostKey(ctx context.Context, lab, host string) (*KeyPair, e
 	if err != nil {
 		return nil, err
 	}
-	public, err := e.readFile(ctx, lab, host, hostKeyFile+".pub")
-	if missing(err) {
+	signer, err := ssh.ParsePrivateKey(private)
+	if err != nil {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &KeyPair{Private: string(private), Public: strings.TrimSpace(string(public))}, nil
+	return &KeyPair{Private: string(private), Public: publicLine(signer.PublicKey())}, nil
 }
 
 // bringUp starts what does not run and mends the host's place in the network.
 func (e *Engine) bringUp(ctx context.Context, spec HostSpec, c dockerContainer, address netip.Addr) error {
 	network := NetworkName(spec.Lab)
 	at, connected := c.NetworkSettings.Networks[network]
-	if c.State.Running && connected && at.IPAddress != address.String() || !connected {
+	fresh := c.newKey != nil
+	if !fresh && (!connected || c.State.Running && at.IPAddress != address.String()) {
 		fmt.Fprintf(e.progress, "lab: connecting host %s to its network\n", spec.Name)
 		if connected {
 			if _, err := e.docker.run(ctx, "network", "disconnect", "-f", network, c.ID); err != nil {

@@ -34,6 +34,11 @@ func GenerateKey() (KeyPair, error) {
 	}
 	return KeyPair{
 		Private: string(pem.EncodeToMemory(block)),
-		Public:  strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sshPublic))),
+		Public:  publicLine(sshPublic),
 	}, nil
+}
+
+// publicLine is a public key as in authorized_keys, without a comment or a line end.
+func publicLine(key ssh.PublicKey) string {
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 }
