@@ -78,7 +78,8 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(spec.Files["slurm.conf"]), spec.Files["slurm.conf"]); err != nil {
+	slurmConf := spec.Files["slurm.conf"]
+	if err := accounting.EnsureQOS(ctx, ctl.Runner, partitionQOS(spec.Cluster, slurmConf), slurmConf); err != nil {
 		return nil, err
 	}
 	activated, err := ctl.Activate(ctx, controllerHosts(session, spec.Controllers), slurmctl.Activation{

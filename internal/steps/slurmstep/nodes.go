@@ -2,9 +2,11 @@ package slurmstep
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/accounting"
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
@@ -80,24 +82,36 @@ func names(nodes []slurmctl.NodeSpec) []string {
 }
 
 // partitionQOS lists the QOS that partitions name, where accounting is kept.
-// slurmctld does not start when one of them is unknown.
-func partitionQOS(content string) []string {
+// slurmctld does not start when the database lacks one of them.
+func partitionQOS(cluster, content string) accounting.Desired {
+	desired := accounting.Desired{Cluster: cluster}
 	lines, err := slurmconf.Parse(content)
 	if err != nil {
-		return nil // nodesOf has told
+		return desired // nodesOf has told
 	}
-	var qos []string
+	var names []string
 	kept := false
 	for _, line := range lines {
 		if kind, ok := line.Get("AccountingStorageType"); ok && strings.HasSuffix(kind, "slurmdbd") {
 			kept = true
 		}
-		if name, ok := line.Get("QOS"); ok && line.Is("PartitionName") && name != "" && !strings.EqualFold(name, "N/A") {
-			qos = append(qos, name)
+		if !line.Is("PartitionName") {
+			continue
+		}
+		for _, key := range []string{"QOS", "AllowQos"} {
+			value, _ := line.Get(key)
+			names = append(names, strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return r == ',' })...)
 		}
 	}
 	if !kept {
-		return nil
+		return desired
 	}
-	return qos
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if name != "all" && name != "n/a" {
+			key := accounting.Key{Kind: accounting.KindQOS, Name: name}
+			desired.Entities = append(desired.Entities, accounting.Entity{Key: key})
+		}
+	}
+	return desired
 }
