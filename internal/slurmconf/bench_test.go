@@ -92,5 +92,5 @@ func TestLargeClusterFits(t *testing.T) {
 	if result.AllocedBytesPerOp() > most {
 		t.Errorf("%d bytes allocated; want at most %d", result.AllocedBytesPerOp(), most)
 	}
-	t.Logf("10,240 hosts: %v and %d KiB allocated", result.NsPerOp()/1e6, result.AllocedBytesPerOp()/1024)
+	t.Logf("10,240 hosts: %d ms and %d KiB allocated", result.NsPerOp()/1e6, result.AllocedBytesPerOp()/1024)
 }

@@ -19,3 +19,6 @@ func Keys(table string, v Version, known bool) []string {
 	}
 	return out
 }
+
+// Large is the cluster of the benchmarks.
+var Large = largeCluster

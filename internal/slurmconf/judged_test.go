@@ -93,3 +93,29 @@ func TestKeyTablesAreTrue(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeSetIsLoaded: 10,240 hosts under a three-level tree, in every
+// release.
+func TestLargeSetIsLoaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	for _, v := range slurmconf.Supported {
+		t.Run(v.String(), func(t *testing.T) {
+			j := judge.For(t, v)
+			set, err := slurmconf.Render(slurmconf.Large(10240, v))
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict, answers := j.Ask(t, set, []string{"show", "partition", "all"})
+			if !verdict.Loaded || !strings.Contains(answers[0], "TotalNodes=10240") {
+				t.Fatalf("loaded %v: %s\n%s", verdict.Loaded, answers[0], verdict.Log)
+			}
+			for _, line := range verdict.Complaints {
+				if !known(line) {
+					t.Error(line)
+				}
+			}
+		})
+	}
+}

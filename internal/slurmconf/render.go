@@ -57,7 +57,13 @@ func topologyConfFile(c Cluster) (File, error) {
 
 func cgroupConfFile(c Cluster) (File, error) {
 	if c.Overrides.NoCgroups {
-		return File{}, nil
+		// slurmd loads a plugin all the same; before 24.05 there is none that
+		// does nothing, and that of v1 needs nothing until it is used.
+		plugin := "disabled"
+		if !c.Version.AtLeast(V2405) {
+			plugin = "cgroup/v1"
+		}
+		return pushed("cgroup.conf", header("cgroup.conf")+"\n\nCgroupPlugin="+plugin+"\n"), nil
 	}
 	text, err := renderTemplate("cgroup.conf", c.Extra["cgroup.conf"], c)
 	return pushed("cgroup.conf", text), err
