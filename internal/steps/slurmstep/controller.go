@@ -79,7 +79,7 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 		return nil, err
 	}
 	slurmConf := spec.Files["slurm.conf"]
-	if err := accounting.EnsureQOS(ctx, ctl.Runner, partitionQOS(spec.Cluster, slurmConf), slurmConf); err != nil {
+	if err := accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(slurmConf), slurmConf); err != nil {
 		return nil, err
 	}
 	activated, err := ctl.Activate(ctx, controllerHosts(session, spec.Controllers), slurmctl.Activation{

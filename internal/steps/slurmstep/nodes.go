@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/accounting"
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
@@ -83,11 +82,10 @@ func names(nodes []slurmctl.NodeSpec) []string {
 
 // partitionQOS lists the QOS that partitions name, where accounting is kept.
 // slurmctld does not start when the database lacks one of them.
-func partitionQOS(cluster, content string) accounting.Desired {
-	desired := accounting.Desired{Cluster: cluster}
+func partitionQOS(content string) []string {
 	lines, err := slurmconf.Parse(content)
 	if err != nil {
-		return desired // nodesOf has told
+		return nil // nodesOf has told
 	}
 	var names []string
 	kept := false
@@ -104,14 +102,8 @@ func partitionQOS(cluster, content string) accounting.Desired {
 		}
 	}
 	if !kept {
-		return desired
+		return nil
 	}
 	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		if name != "all" && name != "n/a" {
-			key := accounting.Key{Kind: accounting.KindQOS, Name: name}
-			desired.Entities = append(desired.Entities, accounting.Entity{Key: key})
-		}
-	}
-	return desired
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "all" || name == "n/a" })
 }
