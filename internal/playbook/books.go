@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"sort"
 
 	"github.com/gpucluster/pulumi-gpucluster/ansible"
 )
@@ -27,6 +26,7 @@ func (p Playbook) file() string { return path.Join("playbooks", string(p)+".yml"
 // a newer toolkit does something else on hosts. It panics on a playbook that
 // does not exist, which only a programming mistake can name.
 func Digest(books ...Playbook) string {
+	folders := []string{"collections"}
 	files := map[string]bool{}
 	for _, b := range books {
 		if !b.known() {
@@ -38,18 +38,21 @@ func Digest(books ...Playbook) string {
 			panic(err) // the tree is part of the program
 		}
 		for _, use := range roles {
-			addTree(files, path.Join("roles", use.role))
+			folders = append(folders, path.Join("roles", use.role))
 		}
 	}
-	addTree(files, "collections")
+	return digestOf(append(folders, keys(files)...)...)
+}
 
-	names := make([]string, 0, len(files))
-	for f := range files {
-		names = append(names, f)
-	}
-	sort.Strings(names)
-	sum := sha256.New()
+// digestOf is a short digest of files of the tree, and of all files below
+// folders of it.
+func digestOf(names ...string) string {
+	files := map[string]bool{}
 	for _, n := range names {
+		addTree(files, n)
+	}
+	sum := sha256.New()
+	for _, n := range keys(files) {
 		text, err := fs.ReadFile(ansible.FS, n)
 		if err != nil {
 			panic(err) // the tree is part of the program
@@ -60,9 +63,9 @@ func Digest(books ...Playbook) string {
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
-// addTree adds every file below a folder of the tree.
-func addTree(files map[string]bool, folder string) {
-	_ = fs.WalkDir(ansible.FS, folder, func(name string, d fs.DirEntry, err error) error {
+// addTree adds a file of the tree, or every file below a folder of it.
+func addTree(files map[string]bool, name string) {
+	_ = fs.WalkDir(ansible.FS, name, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			files[name] = true
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sort"
 	"strings"
 	"syscall"
@@ -61,8 +62,17 @@ func environment(dir string) []string {
 		}
 		env = append(env, e)
 	}
-	return append(env, "ANSIBLE_CONFIG="+dir+"/ansible.cfg", "ANSIBLE_HOME="+dir+"/home",
+	env = append(env, "ANSIBLE_CONFIG="+dir+"/ansible.cfg", "ANSIBLE_HOME="+dir+"/home",
 		"LC_ALL=C.UTF-8", "ANSIBLE_NOCOLOR=1")
+	// Modules packed by earlier runs; see the callback. They are code that
+	// runs as root on hosts, so the folder is the user's own.
+	if cache, err := os.UserCacheDir(); err == nil {
+		modules := filepath.Join(cache, "gpucluster", "modules", digestOf("collections"))
+		if os.MkdirAll(modules, 0o700) == nil {
+			env = append(env, "GPUCLUSTER_MODULE_CACHE="+modules)
+		}
+	}
+	return env
 }
 
 // inventory writes groups and hosts as Ansible's YAML inventory (JSON is YAML),

@@ -16,9 +16,13 @@ DOCUMENTATION = """
 """
 
 import json
+import os
+import shutil
 import sys
 import time
 
+from ansible import __version__
+from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
 # What a result says about a failure, in order of preference.
@@ -60,6 +64,13 @@ class CallbackModule(CallbackBase):
             event["changes"] = [str(c) for c in found["changes"]]
         self._write(**event)
 
+    def v2_playbook_on_start(self, playbook):
+        self._modules = ModuleCache(os.environ.get("GPUCLUSTER_MODULE_CACHE"))
+        self._modules.fetch()
+
+    def v2_playbook_on_stats(self, stats):
+        self._modules.publish()
+
     def v2_playbook_on_play_start(self, play):
         self._write(event="play", name=play.get_name())
 
@@ -85,6 +96,50 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_no_hosts_matched(self):
         self._write(event="empty")
+
+
+class ModuleCache:
+    """Keeps packed modules from one run to the next.
+
+    Ansible packs each module with what it imports once a run, which costs more
+    than everything else that a short run does. The store belongs to one state
+    of the toolkit's modules, which its path names, and to one Ansible.
+    """
+
+    def __init__(self, store):
+        self.store = store and os.path.join(store, __version__)
+        self.own = os.path.join(constants.DEFAULT_LOCAL_TMP, "ansiballz_cache")
+
+    def fetch(self):
+        if not self.store or not private(self.store):
+            return
+        os.makedirs(self.own, exist_ok=True)
+        for name in os.listdir(self.store):
+            if not name.startswith("."):
+                shutil.copyfile(os.path.join(self.store, name), os.path.join(self.own, name))
+
+    def publish(self):
+        if not self.store or not os.path.isdir(self.own):
+            return
+        os.makedirs(self.store, mode=0o700, exist_ok=True)
+        if not private(self.store):
+            return
+        for name in os.listdir(self.own):
+            kept = os.path.join(self.store, name)
+            if not name.endswith("-part") and not os.path.exists(kept):
+                # Runs go on side by side: a file appears whole or not at all.
+                making = os.path.join(self.store, ".%s-%d" % (name, os.getpid()))
+                shutil.copyfile(os.path.join(self.own, name), making)
+                os.rename(making, kept)
+
+
+def private(folder):
+    """Whether nobody else can put anything into the folder."""
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o022 and os.path.isdir(folder)
 
 
 def message_of(found):
