@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gruntwork-io/terratest/modules/random"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+)
+
+// KeepVariable names a folder in which what every run printed is kept after
+// the test. Default: it goes with the test.
+const KeepVariable = "GPUCLUSTER_E2E_LOGS"
+
+// Cluster is one environment of a test with its file and its state.
+type Cluster struct {
+	// Name of the environment, of its stack and of its lab.
+	Name string
+	// Checkout whose tools/stack.sh is called. A test may change it.
+	Checkout Checkout
+	// File of the environment.
+	File string
+	// State is the folder of the backend and its passphrase.
+	State string
+	// Logs is the folder with what every run printed.
+	Logs string
+
+	runs int
+	jobs []string
+}
+
+// placeholder stands for the name of the environment in a base file.
+const placeholder = "name: NAME"
+
+// New writes an environment file from a base text, in which "name: NAME" takes
+// a name of this run, and destroys what was built from it when the test ends.
+// It skips the test where labs cannot run.
+func New(t *testing.T, prefix, base string) *Cluster {
+	t.Helper()
+	needLab(t)
+	if strings.Count(base, placeholder) != 1 {
+		t.Fatalf("the base file has not exactly one %q", placeholder)
+	}
+	name := "e2e-" + prefix + "-" + strings.ToLower(random.UniqueID())
+	dir := t.TempDir()
+	c := &Cluster{
+		Name: name, Checkout: This(t), File: filepath.Join(dir, "Pulumi."+name+".yaml"),
+		State: filepath.Join(dir, "state"), Logs: filepath.Join(dir, "logs"),
+	}
+	if keep := os.Getenv(KeepVariable); keep != "" {
+		c.Logs = filepath.Join(keep, name)
+	}
+	if err := os.MkdirAll(c.Logs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, strings.Replace(base, placeholder, "name: "+name, 1))
+	t.Cleanup(func() { c.clean(t) })
+	return c
+}
+
+// needLab skips the test where lab hosts cannot be made.
+func needLab(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not run with -short: builds a real cluster")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: lab hosts are containers with their own systemd")
+	}
+	if _, err := exec.LookPath("docker"); err != nil {
+		t.Skip("needs Docker; make tools installs it")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := lab.EnsureEngine(ctx, os.Stderr); err != nil {
+		t.Skipf("needs a Docker engine: %v", err)
+	}
+}
+
+func (c *Cluster) write(t testing.TB, content string) {
+	t.Helper()
+	if err := os.WriteFile(c.File, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Content is the text of the environment file.
+func (c *Cluster) Content(t testing.TB) string {
+	t.Helper()
+	content, err := os.ReadFile(c.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Edit replaces texts in the environment file, in pairs of old and new. Each
+// old text must stand there exactly once.
+func (c *Cluster) Edit(t testing.TB, pairs ...string) {
+	t.Helper()
+	content := c.Content(t)
+	for i := 0; i < len(pairs); i += 2 {
+		if got := strings.Count(content, pairs[i]); got != 1 {
+			t.Fatalf("the environment file has %q %d times, want once:\n%s", pairs[i], got, content)
+		}
+		content = strings.Replace(content, pairs[i], pairs[i+1], 1)
+	}
+	c.write(t, content)
+}
+
+// Restore writes the environment file with an earlier content.
+func (c *Cluster) Restore(t testing.TB, content string) { c.write(t, content) }
+
+// clean destroys the environment, whatever became of it, and looks for what is
+// left. Containers that a failed destruction leaves are removed all the same,
+// after the test has been failed.
+func (c *Cluster) clean(t *testing.T) {
+	if c.exists() {
+		if run := c.try(t, "down", nil, "GPUCLUSTER_DESTROY_RUNNING_JOBS=yes"); run.Err != nil {
+			t.Errorf("taking %s down: %v\n%s", c.Name, run.Err, run.Output)
+		}
+	}
+	if left := c.Left(t); left != "" {
+		t.Errorf("after the end of %s there is still:\n%s", c.Name, left)
+		c.sweep(t)
+	}
+}
+
+// exists tells whether the state holds the environment's stack.
+func (c *Cluster) exists() bool {
+	_, err := os.Stat(filepath.Join(c.State, ".pulumi", "stacks", "gpucluster", c.Name+".json"))
+	return err == nil
+}
+
+// Container is the name of a host's container.
+func (c *Cluster) Container(host string) string { return lab.ContainerName(c.Name, host) }
+
+// Network is the name of the lab's network.
+func (c *Cluster) Network() string { return lab.NetworkName(c.Name) }
+
+func (c *Cluster) logFile(verb string) string {
+	c.runs++
+	return filepath.Join(c.Logs, fmt.Sprintf("%02d-%s", c.runs, verb))
+}
