@@ -101,8 +101,8 @@ func checkValue(r *report, at, key, value, kind string) {
 	switch {
 	case strings.TrimSpace(value) == "":
 		r.add(at, key, "leave the key out", "%s is empty: Slurm would take the next word for its value", key)
-	case strings.ContainsAny(value, "\"\n\r"):
-		r.add(at, key, "write it without", "%s has a quote or a line break in it, which Slurm cannot read", key)
+	case strings.Contains(value, `"`) || hasControl(value):
+		r.add(at, key, "write it without", "%s has a quote, a tab or a line break in it, which Slurm cannot read", key)
 	case strings.Contains(value, "#"):
 		r.add(at, key, "write it without", "%s has a \"#\" in it, where a comment would start", key)
 	case strings.Contains(value, `\`):

@@ -64,7 +64,7 @@ func checkDevices(r *report, at string, n *Node, g GPUSet, i int, used map[strin
 		return
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f, "/") || strings.ContainsAny(f, " \t\"#\\[],") {
+		if !strings.HasPrefix(f, "/") || hasControl(f) || strings.ContainsAny(f, " \"#\\[],") {
 			r.add(at+".files", "File", "write the path of a device file", "device file %q", f)
 			continue
 		}

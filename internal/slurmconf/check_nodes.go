@@ -51,7 +51,7 @@ func checkNodeName(r *report, path func(string) string, n *Node, i int, index ma
 }
 
 func checkPlace(r *report, path func(string) string, n *Node, i int, places map[string]int) {
-	if n.Addr != "" && strings.ContainsAny(n.Addr, " \t,()[]#\"=") {
+	if n.Addr != "" && (hasControl(n.Addr) || strings.ContainsAny(n.Addr, " ,()[]#\"=\\")) {
 		r.add(path("addr"), "NodeAddr", "write one address", "address %q of %s", n.Addr, n.Name)
 	}
 	if n.Port < 0 || n.Port > 65535 {
@@ -111,9 +111,14 @@ func checkNodeWords(r *report, path func(string) string, n *Node, c Cluster) {
 	checkKeys(r, path("extra"), "node", n.Extra, c.Version, c.reader())
 }
 
+// hasControl tells whether s has a byte in it that is no character to print.
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
 // checkWord checks a word of a comma-separated list.
 func checkWord(r *report, path, key, what, word string) bool {
-	if word == "" || strings.ContainsAny(word, " \t\n\r,\"#\\=&|*") {
+	if word == "" || hasControl(word) || strings.ContainsAny(word, " ,\"#\\=&|*") {
 		r.add(path, key, "use letters, digits, \"-\", \"_\", \".\" and \":\"", "%s %q", what, word)
 		return false
 	}

@@ -133,7 +133,7 @@ func checkPaths(r *report, c Cluster) {
 }
 
 func checkPath(r *report, path, key, value string) {
-	if !strings.HasPrefix(value, "/") || strings.ContainsAny(value, " \t\n\"#\\") {
+	if !strings.HasPrefix(value, "/") || hasControl(value) || strings.ContainsAny(value, " \"#\\") {
 		r.add(path, key, "write an absolute path without blanks", "path %q", value)
 	}
 }
@@ -191,7 +191,7 @@ func checkPlugins(r *report, c Cluster) {
 	r.in("plugstack.conf", func() {
 		for i, p := range c.Plugins {
 			at := fmt.Sprintf("plugins[%d].path", i)
-			if p.Path == "" || strings.ContainsAny(p.Path, " \t\n\"#\\") {
+			if p.Path == "" || hasControl(p.Path) || strings.ContainsAny(p.Path, " \"#\\") {
 				r.add(at, "", "write the path of the plugin, or its file name", "plugin %q", p.Path)
 			}
 			base := p.Path[strings.LastIndexByte(p.Path, '/')+1:]
@@ -200,7 +200,7 @@ func checkPlugins(r *report, c Cluster) {
 			}
 			seen[base] = true
 			for k, a := range p.Args {
-				if a == "" || strings.ContainsAny(a, " \t\n\"#\\") {
+				if a == "" || hasControl(a) || strings.ContainsAny(a, " \"#\\") {
 					r.add(fmt.Sprintf("plugins[%d].args[%d]", i, k), "", "write it without blanks and quotes", "argument %q", a)
 				}
 			}

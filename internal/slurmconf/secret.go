@@ -13,7 +13,7 @@ func WithStoragePass(content, password string) (string, error) {
 	if password == "" {
 		return "", errors.New("the database password is empty")
 	}
-	if strings.ContainsAny(password, "\"#\\\r\n\t ") {
+	if hasControl(password) || strings.ContainsAny(password, "\"#\\ ") {
 		return "", errors.New(`the database password has a blank, '"', '#' or '\' in it, which slurmdbd.conf cannot carry`)
 	}
 	return content + "StoragePass=" + password + "\n", nil
