@@ -51,7 +51,8 @@ func (c *comparison) fresh() {
 	}})
 }
 
-// everywhere are the effects on controllers and on every host that stays.
+// reach are the effects of a rule: on the controllers, or on every host that
+// stays.
 func (c *comparison) reach(r rule) []Effect {
 	var out []Effect
 	for _, a := range r.actions {

@@ -42,13 +42,6 @@ func (j *Judge) Load(t testing.TB, set slurmconf.FileSet) Verdict {
 	return j.loadIn(t, dir, files, nil)
 }
 
-// LoadFiles is Load for files that are tried as they are. They must be safe to
-// try, which takes what trial does.
-func (j *Judge) LoadFiles(t testing.TB, files map[string]string) Verdict {
-	t.Helper()
-	return j.loadIn(t, j.tempDir(t), files, nil)
-}
-
 // Ask loads a file set and runs scontrol with each of the argument lists while
 // slurmctld runs. The answers are in the same order; they are empty where the
 // set was refused.
@@ -86,6 +79,8 @@ func (j *Judge) loadIn(t testing.TB, dir string, files map[string]string, while 
 	}
 	writeFiles(t, dir, files)
 	cmd := j.command(" ", "/usr/sbin/slurmctld", "-D", "-c", "-f", filepath.Join(inRoot(j.Root, dir), "slurm.conf"))
+	// A test that is killed runs no clean-up; its daemon must go all the same.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log := &logBuffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {

@@ -21,17 +21,6 @@ func (j *Judge) GRES(t testing.TB, set slurmconf.FileSet, node string, missing .
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j.gresIn(t, dir, files, node, missing...)
-}
-
-// GRESFiles is GRES for files that are tried as they are.
-func (j *Judge) GRESFiles(t testing.TB, files map[string]string, node string, missing ...string) (output string, ok bool) {
-	t.Helper()
-	return j.gresIn(t, j.tempDir(t), files, node, missing...)
-}
-
-func (j *Judge) gresIn(t testing.TB, dir string, files map[string]string, node string, missing ...string) (string, bool) {
-	t.Helper()
 	writeFiles(t, dir, files)
 	if err := os.MkdirAll(filepath.Join(dir, "spool"), 0o755); err != nil {
 		t.Fatal(err)

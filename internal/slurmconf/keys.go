@@ -3,7 +3,6 @@ package slurmconf
 import (
 	"embed"
 	"fmt"
-	"sort"
 	"strings"
 	"sync"
 )
@@ -69,16 +68,6 @@ func parseKeyRow(row string) (keyInfo, error) {
 		*v = parsed
 	}
 	return k, nil
-}
-
-// KeyTables are the names of the tables that [Spelling] knows.
-func KeyTables() []string {
-	var out []string
-	for name := range keyTables() {
-		out = append(out, name)
-	}
-	sort.Strings(out)
-	return out
 }
 
 // Spelling is a key as Slurm's documents write it, given in any case; a key
