@@ -57,7 +57,7 @@ with_progress() {
 # digest FOLDER: changes when the folder's sources, its pins or the Go version change.
 digest() {
 	{
-		go env GOVERSION GOOS GOARCH
+		printf '%s\n' "$go_version"
 		cd "$1" && find . -type f \( -name '*.go' -o -name 'go.*' \) ! -name '*_test.go' -print0 | sort -z | xargs -0 sha256sum
 	} | sha256sum | cut -d' ' -f1
 }
@@ -102,7 +102,7 @@ command_plugin() {
 	local stamp=$tools/stamps/command-plugin-$command_plugin home=$PULUMI_HOME/plugins/resource-command-v$command_plugin
 	if [[ ! -r $stamp ]]; then
 		if [[ -d $home ]] || with_progress "command plugin $command_plugin" \
-			timeout "$download_limit" pulumi plugin install resource command "$command_plugin"; then
+			timeout "$download_limit" pulumi plugin install resource command "$command_plugin" 2>/dev/null; then
 			printf 'real\n' >"$stamp"
 		else
 			say "command plugin $command_plugin cannot be downloaded here: the stand-in in tools/pulumi-resource-command takes its place (make clean-tools forgets this)"
@@ -121,6 +121,7 @@ command_plugin() {
 }
 
 command -v go >/dev/null || die "go is missing: install Go 1.26 or newer from https://go.dev/dl"
+go_version=$(go env GOVERSION GOOS GOARCH)
 mkdir -p "$bin" "$tools/stamps"
 # One at a time: runs in the same checkout would write the same files.
 exec 9>"$tools/lock"
