@@ -25,6 +25,8 @@ type CommandError struct {
 	// Unreachable reports that the host gave no answer, refused the login or
 	// showed a wrong host key: the command did not run, or its end is unknown.
 	Unreachable bool
+	// Via is the bastion that the connection went through, or "".
+	Via string
 	// Stderr is the end of what the command wrote to standard error.
 	Stderr string
 
@@ -38,6 +40,9 @@ func (e *CommandError) Error() string {
 	switch {
 	case e.Unreachable:
 		b.WriteString("cannot be reached over SSH")
+		if e.Via != "" {
+			b.WriteString(" through " + e.Via)
+		}
 	case e.ExitStatus < 0:
 		fmt.Fprintf(&b, "command %q was cut off: %v", shortened(e.Command), e.cause)
 	default:
@@ -78,7 +83,7 @@ func (s *Session) Run(ctx context.Context, host, command string, stdin []byte) (
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return stdout.String(), nil
 	}
-	failure := &CommandError{Host: host, Command: command, ExitStatus: -1, Stderr: stderr.String()}
+	failure := &CommandError{Host: host, Command: command, ExitStatus: -1, Via: t.Bastion, Stderr: stderr.String()}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
