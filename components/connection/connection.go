@@ -32,6 +32,10 @@ type Connection struct {
 	TrustOnFirstUse bool
 	// PrivateKey that logs in, kept as a secret. Default: the SSH agent.
 	PrivateKey pulumi.StringInput
+	// Instance is any text that changes when the host is made anew under the
+	// same name and has lost what was installed on it: everything is then done
+	// on it again in the same run. Default: none.
+	Instance pulumi.StringInput
 }
 
 // Connections holds one connection a host, by host name.

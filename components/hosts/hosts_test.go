@@ -146,7 +146,7 @@ func TestBaselineVars(t *testing.T) {
 func baselineOf(t *testing.T, r *pulumitest.Recorder, host string) hoststep.BaselineSpec {
 	t.Helper()
 	var spec hoststep.BaselineSpec
-	if err := json.Unmarshal([]byte(r.Command("mine-"+host+"-baseline").Inputs["stdin"].StringValue()), &spec); err != nil {
+	if err := json.Unmarshal([]byte(r.Command("mine-" + host + "-baseline").Inputs["stdin"].StringValue()), &spec); err != nil {
 		t.Fatal(err)
 	}
 	return spec

@@ -94,9 +94,12 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 		if err != nil {
 			return nil, err
 		}
-		address, hostKey := splitHost(made.Stdout)
 		l.Connections[host.Name] = connection.Connection{
-			Name: host.Name, Address: address, HostKeys: pulumi.StringArray{hostKey}, PrivateKey: privateKey,
+			Name:       host.Name,
+			Address:    partOf(made.Stdout, func(h lab.HostInfo) string { return h.Address }),
+			HostKeys:   pulumi.StringArray{partOf(made.Stdout, func(h lab.HostInfo) string { return h.HostKey })},
+			PrivateKey: privateKey,
+			Instance:   partOf(made.Stdout, func(h lab.HostInfo) string { return h.Instance }),
 		}
 	}
 	l.Subnet = subnet(network.Stdout)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
 	"github.com/gpucluster/pulumi-gpucluster/components/lab"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	internallab "github.com/gpucluster/pulumi-gpucluster/internal/lab"
@@ -65,6 +66,29 @@ gpucluster:lab:Lab mine (parent gpucluster-s)
 	}
 	if got, want := r.Before("mine-gpu1-host"), []string{"mine-image", "mine-key", "mine-network"}; !slices.Equal(got, want) {
 		t.Errorf("before a host: %v, want %v", got, want)
+	}
+}
+
+// TestHostMadeAnew checks that everything on a host runs again when the lab
+// has made it anew, and nothing on other hosts.
+func TestHostMadeAnew(t *testing.T) {
+	env := pulumitest.Environment(t)
+	program := func(ctx *pulumi.Context) error {
+		made, err := lab.NewLab(ctx, "mine", &lab.LabArgs{Environment: env})
+		if err != nil {
+			return err
+		}
+		_, err = hosts.NewHosts(ctx, "mine", &hosts.HostsArgs{Environment: env, Connections: made.Connections})
+		return err
+	}
+	r := &pulumitest.Recorder{Results: map[string]string{
+		"lab-host": `{"name":"h","address":"192.0.2.1","hostKey":"ssh-ed25519 BBBB","instance":"one"}`,
+	}}
+	if err := r.Run("s", program); err != nil {
+		t.Fatal(err)
+	}
+	if got := pulumitest.Entry(r.Command("mine-gpu1-baseline"), "GPUCLUSTER_INSTANCES"); got != "gpu1=one" {
+		t.Errorf("instances %q, want the host's own", got)
 	}
 }
 

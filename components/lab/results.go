@@ -23,17 +23,12 @@ func splitKey(result pulumi.StringOutput) (private, public pulumi.StringOutput) 
 	return private, public
 }
 
-// splitHost takes a host step's result apart.
-func splitHost(result pulumi.StringOutput) (address, hostKey pulumi.StringOutput) {
-	address = result.ApplyT(func(text string) (string, error) {
+// partOf takes one part of a host step's result.
+func partOf(result pulumi.StringOutput, pick func(lab.HostInfo) string) pulumi.StringOutput {
+	return result.ApplyT(func(text string) (string, error) {
 		info, err := labstep.ReadHost(text)
-		return info.Address, err
+		return pick(info), err
 	}).(pulumi.StringOutput)
-	hostKey = result.ApplyT(func(text string) (string, error) {
-		info, err := labstep.ReadHost(text)
-		return info.HostKey, err
-	}).(pulumi.StringOutput)
-	return address, hostKey
 }
 
 func subnet(result pulumi.StringOutput) pulumi.StringOutput {

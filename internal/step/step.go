@@ -35,6 +35,10 @@ const (
 	// EnvToolkit is the digest of what the step places on hosts besides its
 	// spec; a newer toolkit thereby runs the step again.
 	EnvToolkit = "GPUCLUSTER_TOOLKIT"
+	// EnvInstances names the instances of the hosts that can be made anew. It
+	// has no meaning for a step: another instance makes Pulumi run the step
+	// again, on a host that has lost what was installed on it.
+	EnvInstances = "GPUCLUSTER_INSTANCES"
 	// EnvSecretPrefix starts the name of every secret's entry.
 	EnvSecretPrefix = "GPUCLUSTER_SECRET_"
 	// SecretSSHKey names the private key that logs in to hosts.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/pulumi/pulumi-command/sdk/go/command/local"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -50,6 +51,9 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 	}
 	if len(args.Targets) > 0 {
 		environment[step.EnvTargets] = Targets(args.Targets)
+		if list, ok := instances(args.Targets); ok {
+			environment[step.EnvInstances] = list
+		}
 		for _, target := range args.Targets {
 			if target.TrustOnFirstUse {
 				environment[step.EnvTrustOnFirstUse] = pulumi.String("yes")
@@ -79,6 +83,27 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		Logging:                &logging,
 		AddPreviousOutputInEnv: pulumi.Bool(args.UsesPrevious),
 	}, opts...)
+}
+
+// instances lists the instances of the hosts that can be made anew, and
+// whether there is such a host.
+func instances(connections []connection.Connection) (pulumi.StringInput, bool) {
+	var all []any
+	for _, c := range connections {
+		if c.Instance != nil {
+			all = append(all, pulumi.Sprintf("%s=%s", c.Name, c.Instance))
+		}
+	}
+	if len(all) == 0 {
+		return nil, false
+	}
+	return pulumi.All(all...).ApplyT(func(texts []any) string {
+		words := make([]string, len(texts))
+		for i, text := range texts {
+			words[i] = text.(string)
+		}
+		return strings.Join(words, " ")
+	}).(pulumi.StringOutput), true
 }
 
 // Encode writes a spec as JSON that diffs well: indented, keys in order, and
