@@ -95,7 +95,7 @@ func (c *comparison) version() {
 			{Upgrade, unique(append(all, c.to.Login...))}, {RestartDatabase, c.to.database},
 			{RestartController, c.to.controllers}, {RestartHosts, c.staying()},
 		}
-		change.Why = "slurmdbd first, then slurmctld, then the hosts; the database is backed up before"
+		change.Why = "slurmdbd first, then slurmctld, then the hosts; the database is not backed up: do that first"
 	}
 	c.add(change)
 }
