@@ -76,7 +76,8 @@ func environment(dir string) []string {
 }
 
 // inventory writes groups and hosts as Ansible's YAML inventory (JSON is YAML),
-// and lists the hosts, sorted.
+// and lists the hosts, sorted. The group all is Ansible's own and holds every
+// host anyway.
 func inventory(session *remote.Session, groups map[string][]string) ([]byte, []string, error) {
 	type host map[string]any
 	hosts := map[string]host{}
@@ -90,6 +91,9 @@ func inventory(session *remote.Session, groups map[string][]string) ([]byte, []s
 			}
 			hosts[n] = host{"ansible_become": t.User != "root"}
 			members[n] = nil
+		}
+		if group == "all" {
+			continue
 		}
 		children[group] = map[string]any{"hosts": members}
 	}

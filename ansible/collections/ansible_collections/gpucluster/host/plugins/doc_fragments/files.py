@@ -60,6 +60,11 @@ options:
     type: list
     elements: str
     default: []
+  prune_keep:
+    description: Files in those folders that are left as they are.
+    type: list
+    elements: str
+    default: []
   marker:
     description: Text by which a file of ours is known.
     type: str

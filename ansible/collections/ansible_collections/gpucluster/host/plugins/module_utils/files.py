@@ -151,6 +151,7 @@ ENTRY = {
 ARGUMENTS = {
     "files": {"type": "list", "elements": "dict", "default": [], "options": ENTRY},
     "prune": {"type": "list", "elements": "str", "default": []},
+    "prune_keep": {"type": "list", "elements": "str", "default": []},
     "marker": {"type": "str", "default": "written by gpucluster"},
 }
 
@@ -160,7 +161,7 @@ def place(module):
     is written when any entry has a problem."""
     marker = module.params["marker"]
     specs = {os.path.normpath(f["path"]): f for f in module.params["files"]}
-    for path in unlisted(module.params["prune"], specs, marker):
+    for path in unlisted(module.params["prune"], set(specs).union(module.params["prune_keep"]), marker):
         specs[path] = {"path": path, "state": "absent", "validate": None, "foreign": "refuse", "mode": None}
 
     planned, problems = [], []

@@ -111,12 +111,16 @@ ARGUMENTS = {
 }
 
 
-def manage(module):
-    """Bring the units of the module's arguments to their state, in order, and
-    say what was done."""
+def any_enabled(module, units):
+    """Whether one of the units starts with the host."""
+    return any(show(module, unit).get("UnitFileState", "").startswith("enabled") for unit in units)
+
+
+def manage(module, units):
+    """Bring units to their state, in order, and say what was done."""
     changes = []
-    reload(module, module.params["units"])
-    for spec in module.params["units"]:
+    reload(module, units)
+    for spec in units:
         unit = spec["name"]
         verbs = plan(spec, show(module, unit))
         if not module.check_mode:

@@ -8,12 +8,18 @@ DOCUMENTATION = r"""
 module: daemon
 short_description: Place a daemon's files and bring its units to a state
 description:
-  - First places files as the place_files module does, then handles units. A
-    daemon's whole state is thus one task.
+  - First handles the units that are to be stopped, then places files as the
+    place_files module does, then handles the other units. A daemon's whole state
+    is thus one task.
   - Systemd is reloaded where unit files changed on disk. Each unit is then
     stopped, unmasked, disabled, enabled, masked, started or restarted.
   - A unit that is not installed counts as stopped, disabled and not masked.
-  - With state stopped, units are handled before the files.
+options:
+  unless_enabled:
+    description: Units of which none may start with the host, else nothing is done. For what several roles of a host share.
+    type: list
+    elements: str
+    default: []
 extends_documentation_fragment:
   - gpucluster.host.files
   - gpucluster.host.units
@@ -52,13 +58,16 @@ from ansible_collections.gpucluster.host.plugins.module_utils import files, syst
 
 
 def main():
-    module = AnsibleModule(argument_spec=dict(files.ARGUMENTS, **systemd.ARGUMENTS), supports_check_mode=True)
-    steps = [files.place, systemd.manage]
-    if any(unit["state"] == "stopped" for unit in module.params["units"]):
-        steps.reverse()
-    changes = []
-    for step in steps:
-        changes += step(module)
+    arguments = {"unless_enabled": {"type": "list", "elements": "str", "default": []}}
+    arguments.update(files.ARGUMENTS)
+    arguments.update(systemd.ARGUMENTS)
+    module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
+    if systemd.any_enabled(module, module.params["unless_enabled"]):
+        module.exit_json(changed=False, changes=[])
+    units = module.params["units"]
+    changes = systemd.manage(module, [u for u in units if u["state"] == "stopped"])
+    changes += files.place(module)
+    changes += systemd.manage(module, [u for u in units if u["state"] != "stopped"])
     module.exit_json(changed=bool(changes), changes=changes)
 
 
