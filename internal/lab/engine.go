@@ -7,9 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -104,6 +102,10 @@ func (e *Engine) ask(ctx context.Context) (EngineInfo, error) {
 	defer cancel()
 	out, err := e.docker.run(ctx, "info", "--format", "{{.ServerVersion}}|{{.CgroupVersion}}")
 	if err != nil {
+		// Without an engine, `info` fails over its own format; `version` says what is wrong.
+		if _, err := e.docker.run(ctx, "version", "--format", "{{.Server.Version}}"); err != nil {
+			return EngineInfo{}, err
+		}
 		return EngineInfo{}, err
 	}
 	version, cgroup, ok := strings.Cut(out, "|")
@@ -130,7 +132,7 @@ func (e *Engine) start(ctx context.Context, asked error) (EngineInfo, error) {
 		return info, nil
 	}
 	fmt.Fprintln(e.progress, "lab: starting the Docker engine")
-	logFile, err := launchEngine(ctx, e.state)
+	launched, err := launchEngine(ctx, e.state)
 	if err != nil {
 		return EngineInfo{}, err
 	}
@@ -142,51 +144,18 @@ func (e *Engine) start(ctx context.Context, asked error) (EngineInfo, error) {
 			fmt.Fprintf(e.progress, "lab: Docker %s answers after %.1f s\n", info.Version, time.Since(begin).Seconds())
 			return info, nil
 		}
+		select {
+		case <-launched.ended:
+			return EngineInfo{}, &HintError{Err: errors.New("the Docker engine ended right after it was started"), Hint: "see " + launched.log}
+		case <-ctx.Done():
+			return EngineInfo{}, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
 		if time.Since(begin) > engineWait {
 			return EngineInfo{}, &HintError{Err: fmt.Errorf("the Docker engine did not answer within %s: %w", engineWait, err),
-				Hint: "see " + logFile}
-		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			return EngineInfo{}, err
+				Hint: "see " + launched.log}
 		}
 	}
-}
-
-// launchEngine starts the engine through systemd where that is PID 1, else as a detached
-// process of its own session, and returns where it logs.
-func launchEngine(ctx context.Context, state stateDir) (string, error) {
-	if _, err := os.Stat("/run/systemd/system"); err == nil {
-		out, err := exec.CommandContext(ctx, "systemctl", "start", "docker").CombinedOutput()
-		if err != nil {
-			return "", &HintError{Err: fmt.Errorf("starting the Docker engine: %s", lastLines(string(out), 3)),
-				Hint: "see journalctl -u docker"}
-		}
-		return "journalctl -u docker", nil
-	}
-	dockerd, err := exec.LookPath("dockerd")
-	if err != nil {
-		return "", &HintError{Err: errors.New("no Docker engine runs, and there is no dockerd to start"),
-			Hint: "install it: apt-get install docker.io"}
-	}
-	dir, err := state.sub("engine")
-	if err != nil {
-		return "", err
-	}
-	logPath := filepath.Join(dir, "dockerd.log")
-	logFile, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("starting the Docker engine: %w", err)
-	}
-	defer logFile.Close()
-	// exec.Command, not CommandContext: the engine must survive the caller.
-	cmd := exec.Command(dockerd, "--pidfile", filepath.Join(dir, "dockerd.pid"))
-	cmd.Stdout, cmd.Stderr = logFile, logFile
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return "", fmt.Errorf("starting the Docker engine: %w", err)
-	}
-	return logPath, cmd.Process.Release()
 }
 
 // sleep waits, or returns early with the context's error.
