@@ -5,8 +5,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -62,13 +65,19 @@ func newWorld(t *testing.T, release string) *world {
 		spec := lab.HostSpec{Lab: w.lab, Name: name, Image: image.Image, AuthorizedKey: key.Public,
 			Hardware: lab.Hardware{Sockets: 1, CoresPerSocket: 2, ThreadsPerCore: 1, MemoryMiB: 4096}}
 		if name == "gpu1" {
+			// On one release the login is not root's.
+			spec.SudoUser = release == "26.05"
 			spec.Hardware = lab.Hardware{Sockets: 2, CoresPerSocket: 4, ThreadsPerCore: 2, MemoryMiB: 65536, GPUs: lab.GPUs{Count: 2}}
 		}
 		h, err := engine.EnsureHost(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		targets = append(targets, remote.Target{Name: name, Address: h.Address, Port: h.Port, User: h.User, HostKeys: []string{h.HostKey}})
+		target := remote.Target{Name: name, Address: h.Address, Port: h.Port, User: h.User, HostKeys: []string{h.HostKey}}
+		if spec.SudoUser {
+			target.User = "ops"
+		}
+		targets = append(targets, target)
 	}
 	w.session, err = remote.Open(t.Context(), remote.Config{Targets: targets, PrivateKey: key.Private})
 	if err != nil {
@@ -175,6 +184,11 @@ func TestPlaybooksOnLabHosts(t *testing.T) {
 			w.cluster()
 			w.recovery()
 			w.secretsStayHidden()
+			if release == "24.11" {
+				w.interruption()
+				w.sharedHost()
+				w.names()
+			}
 			w.removal()
 		})
 	}
@@ -332,6 +346,60 @@ func (w *world) secretsStayHidden() {
 			w.t.Errorf("the deployer keeps %s after the run", e.Name())
 		}
 	}
+}
+
+// interruption ends a run half way: nothing of it stays on the deployer, and
+// the next run goes on.
+func (w *world) interruption() {
+	v, secrets := vars{"slurm_packages_version": w.release, "slurm_compute_conf_servers": []string{"ctl1"}, "slurm_compute_require_mount": "/home"}, vars{"munge_key": w.munge}
+	why := errors.New("stopped by hand")
+	ctx, cancel := context.WithCancelCause(w.t.Context())
+	time.AfterFunc(4*time.Second, func() { cancel(why) })
+	_, err := playbook.Run(ctx, w.session, playbook.Compute, playbook.Request{Groups: only("gpu1"), Vars: v, SecretVars: secrets})
+	if !errors.Is(err, why) {
+		w.t.Errorf("an interrupted run gives %v", err)
+	}
+	out, _ := exec.Command("ps", "-eo", "args").Output()
+	for _, line := range strings.Split(string(out), "\n") {
+		if strings.Contains(line, w.session.Dir()) && strings.Contains(line, "ansible") {
+			w.t.Errorf("a process of the run is left: %s", line)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.session.Dir(), "play-*")); len(left) > 0 {
+		w.t.Errorf("files of the run are left: %v", left)
+	}
+	if _, err := w.run(playbook.Compute, only("gpu1"), v, secrets); err != nil {
+		w.t.Errorf("the next run fails: %v", err)
+	}
+}
+
+// sharedHost gives the controller's host a second part and takes it back: the
+// first part keeps its files and its key.
+func (w *world) sharedHost() {
+	secrets := vars{"munge_key": w.munge}
+	look := "cat /etc/slurm/slurm.conf /etc/slurm/slurmdbd.conf /etc/munge/munge.key | sha256sum; systemctl is-active slurmctld slurmdbd munge"
+	before := w.on("ctl1", look)
+	login := vars{"slurm_packages_version": w.release, "slurm_login_conf_servers": []string{"ctl1"}}
+	w.twice(playbook.Login, only("ctl1"), login, secrets)
+	w.want("ctl1", look, before)
+	w.twice(playbook.LoginRemove, only("ctl1"), login, nil)
+	w.want("ctl1", look, before)
+	if _, err := w.run(playbook.ComputeRemove, only("ctl1"), vars{"slurm_compute_mask": false}, nil); err != nil {
+		w.t.Error(err)
+	}
+	w.want("ctl1", look, before)
+}
+
+// names keeps a block in /etc/hosts and takes it back. The lab's own file is
+// shared by all of its hosts, so the test works on a copy.
+func (w *world) names() {
+	w.on("gpu1", "cp /etc/hosts /root/hosts && mount --bind /root/hosts /etc/hosts")
+	before := w.on("gpu1", "cat /etc/hosts")
+	w.twice(playbook.Baseline, only("gpu1"), vars{"host_baseline_names": []string{"192.0.2.77 elsewhere"}}, nil)
+	w.want("gpu1", "getent hosts elsewhere | cut -d' ' -f1", "192.0.2.77")
+	w.twice(playbook.BaselineRemove, only("gpu1"), nil, nil)
+	w.want("gpu1", "cat /etc/hosts", before)
+	w.on("gpu1", "umount /etc/hosts")
 }
 
 func (w *world) removal() {

@@ -19,6 +19,9 @@ const (
 	// Compute brings hosts into the cluster.
 	Compute Playbook = "compute"
 
+	// BaselineRemove takes the block of names from /etc/hosts. Accounts and
+	// packages stay.
+	BaselineRemove Playbook = "baseline_remove"
 	// SharedHomeRemove takes the tree from the groups clients and storage.
 	SharedHomeRemove Playbook = "shared_home_remove"
 	// DatabaseRemove stops slurmdbd. The data stays.

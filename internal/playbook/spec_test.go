@@ -79,6 +79,7 @@ func TestCheckNamesEveryMissingVariable(t *testing.T) {
 // Every playbook of the tree has a name here, and the other way round.
 func TestEveryPlaybookIsNamed(t *testing.T) {
 	named := map[Playbook]bool{Baseline: true, SharedHome: true, Database: true, Controller: true, Login: true, Compute: true,
+		BaselineRemove:   true,
 		SharedHomeRemove: true, DatabaseRemove: true, ControllerRemove: true, LoginRemove: true, ComputeRemove: true}
 	entries, err := fs.ReadDir(ansible.FS, "playbooks")
 	if err != nil {

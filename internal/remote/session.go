@@ -69,7 +69,8 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 
 	// A control socket's path holds at most 108 bytes, so the directory is
 	// made under /tmp whatever TMPDIR says. MkdirTemp makes it 0700.
-	dir, err := os.MkdirTemp("/tmp", "gpc-")
+	sweep("/tmp")
+	dir, err := os.MkdirTemp("/tmp", fmt.Sprintf("%s%d-", dirPrefix, os.Getpid()))
 	if err != nil {
 		return nil, fmt.Errorf("opening an SSH session: %w", err)
 	}
