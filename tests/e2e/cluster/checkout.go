@@ -55,15 +55,31 @@ func (c Checkout) install() (string, error) {
 // plugins, which take minutes to build, are this checkout's.
 func (c Checkout) Clone(t testing.TB) Checkout {
 	t.Helper()
+	clone := c.CloneWithTools(t)
+	for _, own := range []string{"gpucluster", "gpucluster-stack"} {
+		if err := os.Remove(filepath.Join(clone.Root, ".tools", "bin", own)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if output, err := clone.install(); err != nil {
+		t.Fatalf("making the tools of the clone: %v\n%s", err, output)
+	}
+	return clone
+}
+
+// CloneWithTools makes a second checkout on a machine where this checkout's
+// tools are installed, the toolkit's own program included.
+func (c Checkout) CloneWithTools(t testing.TB) Checkout {
+	t.Helper()
 	clone := Checkout{Root: filepath.Join(t.TempDir(), "another place", "gpucluster")}
 	if err := os.MkdirAll(filepath.Dir(clone.Root), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	c.git(t, "clone", "--quiet", c.Root, clone.Root)
 	clone.adopt(t, c)
-	clone.borrowTools(t, c)
-	if output, err := clone.install(); err != nil {
-		t.Fatalf("making the tools of the clone: %v\n%s", err, output)
+	from, to := filepath.Join(c.Root, ".tools"), filepath.Join(clone.Root, ".tools")
+	if output, err := exec.Command("cp", "-a", "--link", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("linking the tools: %v\n%s", err, output)
 	}
 	return clone
 }
@@ -86,21 +102,6 @@ func (c Checkout) adopt(t testing.TB, other Checkout) {
 	}
 	c.git(t, "add", "--all")
 	c.git(t, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--allow-empty", "-m", "As it is")
-}
-
-// borrowTools links the tools that come from elsewhere. The programs of this
-// repository are left out: the clone builds its own.
-func (c Checkout) borrowTools(t testing.TB, other Checkout) {
-	t.Helper()
-	from, to := filepath.Join(other.Root, ".tools"), filepath.Join(c.Root, ".tools")
-	if output, err := exec.Command("cp", "-a", "--link", from, to).CombinedOutput(); err != nil {
-		t.Fatalf("linking the tools: %v\n%s", err, output)
-	}
-	for _, own := range []string{"gpucluster", "gpucluster-stack"} {
-		if err := os.Remove(filepath.Join(to, "bin", own)); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // Status is what git says of the checkout; empty means clean.

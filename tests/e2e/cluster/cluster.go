@@ -15,9 +15,11 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
 )
 
-// KeepVariable names a folder in which what every run printed is kept after
-// the test. Default: it goes with the test.
-const KeepVariable = "GPUCLUSTER_E2E_LOGS"
+// KeepVariable names a folder for people who write tests: the cluster is kept
+// there with its file, its state and what every run printed, and the next call
+// goes on with it, for example with one later stage alone. Default: everything
+// goes with the test.
+const KeepVariable = "GPUCLUSTER_E2E_KEEP"
 
 // Cluster is one environment of a test with its file and its state.
 type Cluster struct {
@@ -32,7 +34,6 @@ type Cluster struct {
 	// Logs is the folder with what every run printed.
 	Logs string
 
-	runs int
 	jobs []string
 }
 
@@ -48,20 +49,25 @@ func New(t *testing.T, prefix, base string) *Cluster {
 	if strings.Count(base, placeholder) != 1 {
 		t.Fatalf("the base file has not exactly one %q", placeholder)
 	}
-	name := "e2e-" + prefix + "-" + strings.ToLower(random.UniqueID())
-	dir := t.TempDir()
+	name, dir := "e2e-"+prefix+"-"+strings.ToLower(random.UniqueID()), t.TempDir()
+	keep := os.Getenv(KeepVariable)
+	if keep != "" {
+		name, dir = "e2e-"+prefix, filepath.Join(keep, prefix)
+	}
 	c := &Cluster{
 		Name: name, Checkout: This(t), File: filepath.Join(dir, "Pulumi."+name+".yaml"),
 		State: filepath.Join(dir, "state"), Logs: filepath.Join(dir, "logs"),
 	}
-	if keep := os.Getenv(KeepVariable); keep != "" {
-		c.Logs = filepath.Join(keep, name)
-	}
 	if err := os.MkdirAll(c.Logs, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat(c.File); err == nil {
+		return c
+	}
 	c.write(t, strings.Replace(base, placeholder, "name: "+name, 1))
-	t.Cleanup(func() { c.clean(t) })
+	if keep == "" {
+		t.Cleanup(func() { c.clean(t) })
+	}
 	return c
 }
 
@@ -146,6 +152,6 @@ func (c *Cluster) Container(host string) string { return lab.ContainerName(c.Nam
 func (c *Cluster) Network() string { return lab.NetworkName(c.Name) }
 
 func (c *Cluster) logFile(verb string) string {
-	c.runs++
-	return filepath.Join(c.Logs, fmt.Sprintf("%02d-%s", c.runs, verb))
+	earlier, _ := filepath.Glob(filepath.Join(c.Logs, "*.txt"))
+	return filepath.Join(c.Logs, fmt.Sprintf("%02d-%s", len(earlier)+1, verb))
 }

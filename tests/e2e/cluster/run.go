@@ -81,6 +81,18 @@ func (c *Cluster) TryDown(t testing.TB, variables ...string) Run {
 	return c.try(t, "down", nil, variables...)
 }
 
+// Output reads one output of the stack, a secret one too.
+func (c *Cluster) Output(t testing.TB, name string) string {
+	t.Helper()
+	command := exec.Command(filepath.Join(c.Checkout.Root, "tools", "stack.sh"), "pulumi", c.File, "stack", "output", name, "--show-secrets")
+	command.Env = c.environ()
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("reading the output %s: %v", name, err)
+	}
+	return string(out)
+}
+
 func (c *Cluster) must(t testing.TB, run Run) Run {
 	t.Helper()
 	if run.Err != nil {
@@ -102,6 +114,7 @@ type Running struct {
 	log     string
 	started time.Time
 	limit   *time.Timer
+	ended   chan struct{}
 }
 
 // StartUp begins an up and returns at once.
@@ -115,7 +128,7 @@ func (c *Cluster) start(t testing.TB, verb string, wrapper []string, variables .
 	log := c.logFile(verb)
 	words := append(slices.Clone(wrapper), filepath.Join(c.Checkout.Root, "tools", "stack.sh"), verb, c.File, "--event-log", log+".events")
 	r := &Running{
-		command: exec.Command(words[0], words[1:]...), output: &lockedBuffer{}, log: log, started: time.Now(),
+		command: exec.Command(words[0], words[1:]...), output: &lockedBuffer{}, log: log, started: time.Now(), ended: make(chan struct{}),
 		run: Run{Verb: verb, environment: c.Name},
 	}
 	r.command.Dir = c.Logs
@@ -126,6 +139,11 @@ func (c *Cluster) start(t testing.TB, verb string, wrapper []string, variables .
 	if err := r.command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	go func() {
+		r.run.Err = r.command.Wait()
+		r.run.Took = time.Since(r.started)
+		close(r.ended)
+	}()
 	r.limit = time.AfterFunc(runLimit, func() { _ = syscall.Kill(-r.command.Process.Pid, syscall.SIGKILL) })
 	return r
 }
@@ -139,7 +157,8 @@ func (c *Cluster) environ() []string {
 			all = append(all, entry)
 		}
 	}
-	return append(all, "GPUCLUSTER_STATE="+c.State)
+	// Pulumi knows --event-log only in this mode.
+	return append(all, "GPUCLUSTER_STATE="+c.State, "PULUMI_DEBUG_COMMANDS=true")
 }
 
 // Interrupt sends what Ctrl-C in a terminal sends, to the whole group.
@@ -148,15 +167,24 @@ func (r *Running) Interrupt() { _ = syscall.Kill(-r.command.Process.Pid, syscall
 // Kill ends every process of the run at once, as a crash of the machine does.
 func (r *Running) Kill() { _ = syscall.Kill(-r.command.Process.Pid, syscall.SIGKILL) }
 
+// Ended tells whether the run is over.
+func (r *Running) Ended() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Output is what the run has printed so far.
 func (r *Running) Output() string { return r.output.String() }
 
 // Wait returns the run when it has ended.
 func (r *Running) Wait(t testing.TB) Run {
 	t.Helper()
-	r.run.Err = r.command.Wait()
+	<-r.ended
 	r.limit.Stop()
-	r.run.Took = time.Since(r.started)
 	r.run.Output = r.output.String()
 	if err := os.WriteFile(r.log+".txt", []byte(r.run.Output), 0o600); err != nil {
 		t.Error(err)

@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
+)
+
+func (l *life) grow(t *testing.T, c *cluster.Cluster) {
+	long := c.Submit(t, "alice", "-J long -w gpu1 --gres=gpu:2 -t 2:00:00", "sleep 7200")
+	c.WaitRunning(t, long)
+	c.Edit(t,
+		"names: gpu[1-2] # all", "names: gpu[1-4] # all",
+		"hosts: gpu1 # under leaf1", "hosts: gpu[1,3] # under leaf1",
+		"hosts: gpu2 # under leaf2", "hosts: gpu[2,4] # under leaf2",
+		"hosts: gpu[1-2] # of train", "hosts: gpu[1-4] # of train",
+	)
+	before := daemons(t, c)
+	running := c.StartUp(t)
+	early := submitEarly(t, c, running, "gpu3", "gpu4")
+	run := running.Wait(t)
+	if run.Err != nil {
+		t.Fatalf("up: %v\n%s", run.Err, run.Output)
+	}
+	wantChanges(t, run,
+		"create gpu3-host", "create gpu3-baseline", "create gpu3-home", "create gpu3",
+		"create gpu4-host", "create gpu4-baseline", "create gpu4-home", "create gpu4",
+		"update controller", "update gate")
+	if after := daemons(t, c); after != before {
+		t.Errorf("daemons were restarted:\n%s\nbefore:\n%s", after, before)
+	}
+	longJob(t, c)
+	for host, id := range early {
+		c.WaitJob(t, id, 2*time.Minute, "COMPLETED")
+		firstIsOurs(t, c, host, id)
+	}
+}
+
+// submitEarly submits a job to each new host as soon as slurmctld knows it.
+func submitEarly(t *testing.T, c *cluster.Cluster, running *cluster.Running, hosts ...string) map[string]string {
+	t.Helper()
+	early := map[string]string{}
+	cluster.Until(t, "slurmctld to know the new hosts", 10*time.Minute, func() error {
+		for _, host := range hosts {
+			if early[host] != "" {
+				continue
+			}
+			id, err := c.TrySubmit(t, "alice", "-w "+host+" --gres=gpu:8 -p train", "hostname")
+			if err != nil {
+				if running.Ended() {
+					return nil
+				}
+				return err
+			}
+			early[host] = id
+		}
+		return nil
+	})
+	if len(early) < len(hosts) {
+		t.Errorf("up ended before each of %v took a job: %v", hosts, early)
+	}
+	return early
+}
+
+// firstIsOurs checks that the first job on a host was root's, and that the
+// user's began when that had ended.
+func firstIsOurs(t *testing.T, c *cluster.Cluster, host, id string) {
+	t.Helper()
+	out := c.Slurm(t, "SLURM_TIME_FORMAT=%s sacct -X -n -P -a -S now-1days -N "+host+" -o Start,End,User,State,JobIDRaw | sort -n")
+	lines := strings.Split(out, "\n")
+	if len(lines) < 2 {
+		t.Errorf("the records of %s are:\n%s", host, out)
+		return
+	}
+	ours, theirs := strings.Split(lines[0], "|"), strings.Split(lines[1], "|")
+	if ours[2] != "root" || ours[3] != "COMPLETED" || theirs[4] != id || theirs[0] < ours[1] {
+		t.Errorf("%s did not take its first job only after ours had ended:\n%s", host, out)
+	}
+}
+
+func (l *life) shrink(t *testing.T, c *cluster.Cluster) {
+	c.Edit(t,
+		"names: gpu[1-4] # all", "names: gpu[1-3] # all",
+		"hosts: gpu[2,4] # under leaf2", "hosts: gpu2 # under leaf2",
+		"hosts: gpu[1-4] # of train", "hosts: gpu[1-3] # of train",
+	)
+	short := c.Submit(t, "bob", "-w gpu4 --gres=gpu:1 -t 10", "sleep 60")
+	c.WaitRunning(t, short)
+	running := c.StartUp(t)
+	sawDrain := false
+	cluster.Until(t, "the short job to end", 10*time.Minute, func() error {
+		if node, _ := c.TryOn(t, cluster.Controller, "sinfo -h -n gpu4 -o '%T %E'"); strings.Contains(node, "drain") {
+			sawDrain = true
+		}
+		if out := c.Slurm(t, "squeue -h -j "+short+" 2>/dev/null || true"); out != "" {
+			return fmt.Errorf("squeue says %s", out)
+		}
+		return nil
+	})
+	run := running.Wait(t)
+	if run.Err != nil {
+		t.Fatalf("up: %v\n%s", run.Err, run.Output)
+	}
+	if !sawDrain {
+		t.Error("the host was never drained")
+	}
+	if job := c.WaitJob(t, short, time.Minute, "COMPLETED", "NODE_FAIL", "FAILED", "CANCELLED"); job.State != "COMPLETED" || job.Nodes != "gpu4" {
+		t.Errorf("the job of the host that left ended as %+v", job)
+	}
+	wantChanges(t, run,
+		"delete gpu4-host", "delete gpu4-baseline", "delete gpu4-home", "delete gpu4",
+		"update controller", "update gate")
+	gone(t, c, "gpu4")
+	longJob(t, c)
+}
+
+// gone checks that neither Slurm nor the machine has the host any more.
+func gone(t *testing.T, c *cluster.Cluster, host string) {
+	t.Helper()
+	if out := c.Slurm(t, "sinfo -h -N -n "+host); out != "" {
+		t.Errorf("Slurm still has %s: %s", host, out)
+	}
+	if out := c.Docker(t, "ps", "-aq", "--filter", "name=^"+c.Container(host)+"$"); out != "" {
+		t.Errorf("the container of %s is still there: %s", host, out)
+	}
+}
+
+// longJob checks that the job that goes on through the changes still runs, and
+// returns its id.
+func longJob(t *testing.T, c *cluster.Cluster) string {
+	t.Helper()
+	fields := strings.Fields(c.Slurm(t, "squeue -h -n long -o '%i %T %N %r'"))
+	if len(fields) < 3 || fields[1] != "RUNNING" || fields[2] != "gpu1" {
+		t.Fatalf("of the long job squeue says %q, want it to run on gpu1", fields)
+	}
+	return fields[0]
+}

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
+)
+
+// TestReleases builds the same environment with one word changed.
+func TestReleases(t *testing.T) {
+	for _, version := range []string{"22.05", "26.05"} {
+		t.Run(version, func(t *testing.T) {
+			c := cluster.New(t, "release", small)
+			c.Edit(t, `version: "24.11"`, `version: "`+version+`"`)
+			r := release{version: version}
+			stages := []stage{
+				{"up from nothing", r.up, true},
+				{"a job runs over two hosts", r.job, false},
+				{"up again changes nothing", r.again, false},
+			}
+			if version == "22.05" {
+				stages = append(stages, stage{"a host comes in while a job runs", r.grow, false})
+			}
+			runStages(t, c, append(stages, stage{"destroy leaves nothing", r.down, true}))
+		})
+	}
+}
+
+type release struct{ version string }
+
+func (r release) up(t *testing.T, c *cluster.Cluster) {
+	run := c.Up(t)
+	wantSays(t, run, "smoke job: ready")
+	if got := c.Slurm(t, "sinfo -V"); !strings.HasPrefix(got, "slurm-wlm "+r.version) && !strings.HasPrefix(got, "slurm "+r.version) {
+		t.Errorf("the release is %q, want %s", got, r.version)
+	}
+}
+
+func (r release) job(t *testing.T, c *cluster.Cluster) {
+	id := c.Submit(t, "alice", "-N2 --gres=gpu:2 -o both.out", `srun sh -c 'echo $(hostname) $(id -u) $(nvidia-smi -L 2>/dev/null | grep -c "^GPU ")'`)
+	if job := c.WaitJob(t, id, 2*time.Minute, "COMPLETED", "FAILED"); job.State != "COMPLETED" || job.Nodes != "gpu[1-2]" {
+		t.Errorf("the job ended as %+v", job)
+	}
+	out := c.On(t, cluster.Controller, "sort /home/alice/both.out")
+	if want := "gpu1 20001 2\ngpu2 20001 2"; out != want {
+		t.Errorf("the job says\n%s\nwant\n%s", out, want)
+	}
+}
+
+func (r release) again(t *testing.T, c *cluster.Cluster) {
+	wantChanges(t, c.Up(t))
+}
+
+// grow adds a host on a release that learns of nodes only when its daemons
+// start.
+func (r release) grow(t *testing.T, c *cluster.Cluster) {
+	job := c.Submit(t, "alice", "-w gpu1 --gres=gpu:1 -t 1:00:00", "sleep 3600")
+	c.WaitRunning(t, job)
+	c.Edit(t,
+		"names: gpu[1-2] # all", "names: gpu[1-3] # all",
+		"hosts: gpu1 # under leaf1", "hosts: gpu[1,3] # under leaf1",
+		"hosts: gpu[1-2] # of train", "hosts: gpu[1-3] # of train",
+	)
+	plan := c.Preview(t)
+	wantSays(t, plan, "restart", "gpu[1-2]")
+	before := c.Pids(t, "slurmd", "gpu1", "gpu2")
+	c.Up(t)
+	after := c.Pids(t, "slurmd", "gpu1", "gpu2")
+	for i := range before {
+		if before[i] == after[i] {
+			t.Errorf("slurmd was not restarted: %s", after[i])
+		}
+	}
+	if got := c.WaitRunning(t, job); got != "gpu1" {
+		t.Errorf("the job runs on %s, want gpu1", got)
+	}
+	next := c.Submit(t, "bob", "-w gpu3 --gres=gpu:8", "hostname")
+	c.WaitJob(t, next, 2*time.Minute, "COMPLETED")
+	wantChanges(t, c.Up(t))
+	c.Slurm(t, "scancel "+job)
+	c.WaitJob(t, job, time.Minute, "CANCELLED by 0")
+}
+
+func (r release) down(t *testing.T, c *cluster.Cluster) {
+	if lost := c.LostJobs(t); len(lost) > 0 {
+		t.Errorf("jobs %v were accepted and have no record", lost)
+	}
+	c.Down(t)
+	if left := c.Left(t); left != "" {
+		t.Errorf("after destroy there is still:\n%s", left)
+	}
+}
