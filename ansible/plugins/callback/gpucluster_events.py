@@ -54,7 +54,7 @@ class CallbackModule(CallbackBase):
         began = self._began.get(result._task._uuid)
         if began is not None:
             event["seconds"] = round(time.time() - began, 2)
-        if status in ("failed", "unreachable"):
+        if status in ("failed", "ignored", "unreachable"):
             event["message"] = message_of(found)
             if isinstance(found.get("problems"), list):
                 event["problems"] = [str(p) for p in found["problems"]]
