@@ -45,11 +45,11 @@ const placeholder = "name: NAME"
 // It skips the test where labs cannot run.
 func New(t *testing.T, prefix, base string) *Cluster {
 	t.Helper()
-	needLab(t)
+	Engine(t)
 	if strings.Count(base, placeholder) != 1 {
 		t.Fatalf("the base file has not exactly one %q", placeholder)
 	}
-	name, dir := "e2e-"+prefix+"-"+strings.ToLower(random.UniqueID()), t.TempDir()
+	name, dir := LabName(prefix), t.TempDir()
 	keep := os.Getenv(KeepVariable)
 	if keep != "" {
 		name, dir = "e2e-"+prefix, filepath.Join(keep, prefix)
@@ -71,8 +71,9 @@ func New(t *testing.T, prefix, base string) *Cluster {
 	return c
 }
 
-// needLab skips the test where lab hosts cannot be made.
-func needLab(t *testing.T) {
+// Engine returns the engine that makes lab hosts. It skips the test where there
+// can be none.
+func Engine(t testing.TB) *lab.Engine {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("not run with -short: builds a real cluster")
@@ -85,10 +86,15 @@ func needLab(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, err := lab.EnsureEngine(ctx, os.Stderr); err != nil {
+	engine, err := lab.EnsureEngine(ctx, os.Stderr)
+	if err != nil {
 		t.Skipf("needs a Docker engine: %v", err)
 	}
+	return engine
 }
+
+// LabName makes a name for a lab that no other run has.
+func LabName(prefix string) string { return "e2e-" + prefix + "-" + strings.ToLower(random.UniqueID()) }
 
 func (c *Cluster) write(t testing.TB, content string) {
 	t.Helper()

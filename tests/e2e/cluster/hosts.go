@@ -31,32 +31,39 @@ func (c *Cluster) On(t testing.TB, host, command string) string {
 // standard error.
 func (c *Cluster) TryOn(t testing.TB, host, command string) (string, error) {
 	t.Helper()
-	return c.docker(t, "exec", c.Container(host), "sh", "-c", command)
+	return Exec(t, c.Container(host), command, "")
+}
+
+// Exec runs a shell command as root in a container, with a text for its
+// standard input.
+func Exec(t testing.TB, container, command, stdin string) (string, error) {
+	t.Helper()
+	return docker(t, stdin, "exec", "-i", container, "sh", "-c", command)
 }
 
 // As runs a shell command as a user, from the user's home, on a host.
 func (c *Cluster) As(t testing.TB, host, user, command string) (string, error) {
 	t.Helper()
-	return c.docker(t, "exec", c.Container(host), "runuser", "-l", user, "-c", command)
+	return docker(t, "", "exec", c.Container(host), "runuser", "-l", user, "-c", command)
 }
 
 // Docker runs a Docker command, such as restart, and fails the test where it
 // fails.
 func (c *Cluster) Docker(t testing.TB, words ...string) string {
 	t.Helper()
-	out, err := c.docker(t, words...)
+	out, err := docker(t, "", words...)
 	if err != nil {
 		t.Fatalf("docker %s: %v", strings.Join(words, " "), err)
 	}
 	return out
 }
 
-func (c *Cluster) docker(t testing.TB, words ...string) (string, error) {
+func docker(t testing.TB, stdin string, words ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
 	stdout, stderr, err := shell.RunCommandContextAndGetStdOutErrE(t, ctx, &shell.Command{
-		Command: "docker", Args: words, Logger: logger.Discard,
+		Command: "docker", Args: words, Stdin: strings.NewReader(stdin), Logger: logger.Discard,
 	})
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr))

@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
+)
+
+// TestFaults breaks one cluster in every way that a machine room knows. After
+// each, the next up makes it whole and the one after that changes nothing; at
+// the end every job that was accepted has its record.
+func TestFaults(t *testing.T) {
+	c := cluster.New(t, "faults", small)
+	runStages(t, c, []stage{
+		{"up", func(t *testing.T, c *cluster.Cluster) { c.Up(t) }, true},
+		{"a daemon is killed", killDaemons, false},
+		{"a host is rebooted", rebootHost, false},
+		{"a host's container is killed", killContainer, false},
+		{"a host's container is removed", removeContainer, false},
+		{"a host loses its network while up runs", cutNetwork, false},
+		{"up is interrupted", interruptUp, false},
+		{"up is killed", killUp, false},
+		{"the controller's disk is full", fillDisk, false},
+		{"no accepted job is lost", func(t *testing.T, c *cluster.Cluster) {
+			if lost := c.LostJobs(t); len(lost) > 0 {
+				t.Errorf("jobs %v were accepted and have no record", lost)
+			}
+		}, false},
+		{"destroy without the controller's container", downWithoutController, true},
+	})
+}
+
+// heals runs up twice: the first repairs, the second has nothing to do.
+func heals(t *testing.T, c *cluster.Cluster) cluster.Run {
+	t.Helper()
+	repair := c.Up(t)
+	wantChanges(t, c.Up(t))
+	if left := nodesNot(t, c, "idle"); left != "" {
+		t.Errorf("after the repair not every host is idle:\n%s", left)
+	}
+	worksAgain(t, c)
+	return repair
+}
+
+// worksAgain runs a job over both hosts.
+func worksAgain(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	id := c.Submit(t, "alice", "-N2 --gres=gpu:8 -t 5", "srun hostname")
+	if job := c.WaitJob(t, id, 2*time.Minute, "COMPLETED", "FAILED", "NODE_FAIL"); job.State != "COMPLETED" {
+		t.Errorf("a job after the repair ended as %+v", job)
+	}
+}
+
+func killDaemons(t *testing.T, c *cluster.Cluster) {
+	running := c.Submit(t, "alice", "-w gpu1 --gres=gpu:1 -t 10", "sleep 100")
+	c.WaitRunning(t, running)
+	waiting := c.Submit(t, "bob", "-w gpu1 --gres=gpu:8 -t 10", "hostname")
+	for _, victim := range []struct{ host, unit, question string }{
+		{cluster.Controller, "slurmctld", "scontrol ping | grep -q 'is UP'"},
+		{cluster.Controller, "slurmdbd", "sacctmgr -n show cluster | grep -q ."},
+		{cluster.Controller, "munge", "munge -n | unmunge"},
+		{"gpu1", "munge", "munge -n | unmunge"},
+		{"gpu1", "slurmd", "scontrol -o show node gpu1 | grep -q State=MIXED"},
+	} {
+		pid := c.On(t, victim.host, "systemctl show -p MainPID --value "+victim.unit)
+		c.On(t, victim.host, "kill -9 "+pid)
+		started := time.Now()
+		cluster.Until(t, victim.unit+" to come back on "+victim.host, time.Minute, func() error {
+			if now := c.On(t, victim.host, "systemctl show -p MainPID --value "+victim.unit); now == pid || now == "0" {
+				return fmt.Errorf("its process is %s", now)
+			}
+			_, err := c.TryOn(t, victim.host, victim.question)
+			return err
+		})
+		t.Logf("%s on %s works again %.0f s after kill -9", victim.unit, victim.host, time.Since(started).Seconds())
+	}
+	c.WaitJob(t, running, 5*time.Minute, "COMPLETED")
+	c.WaitJob(t, waiting, 2*time.Minute, "COMPLETED")
+	heals(t, c)
+}
+
+func rebootHost(t *testing.T, c *cluster.Cluster) {
+	job := c.Submit(t, "alice", "-w gpu1 --no-requeue --gres=gpu:1 -t 10", "sleep 500")
+	c.WaitRunning(t, job)
+	c.Docker(t, "restart", c.Container("gpu1"))
+	ended := c.WaitJob(t, job, 3*time.Minute, "NODE_FAIL", "FAILED", "COMPLETED", "CANCELLED")
+	t.Logf("the job on the host that was rebooted ended as %s", ended.State)
+	cluster.Until(t, "gpu1 to be back by itself", 3*time.Minute, func() error {
+		if node := c.Node(t, "gpu1"); !strings.HasPrefix(node, "idle") {
+			return errors.New(node)
+		}
+		return nil
+	})
+	heals(t, c)
+}
+
+func killContainer(t *testing.T, c *cluster.Cluster) {
+	c.Docker(t, "kill", c.Container("gpu2"))
+	wantSays(t, heals(t, c), "needs repair", "gpu2")
+}
+
+func removeContainer(t *testing.T, c *cluster.Cluster) {
+	c.Docker(t, "rm", "-f", "-v", c.Container("gpu2"))
+	wantSays(t, heals(t, c), "needs repair", "gpu2")
+}
+
+// addUser changes something on every host.
+func addUser(t *testing.T, c *cluster.Cluster, name string, uid int) {
+	t.Helper()
+	c.Edit(t, `        - name: carol
+`, fmt.Sprintf(`        - name: %s
+          uid: %d
+          group: product
+        - name: carol
+`, name, uid))
+}
+
+// whenPrinted waits until a run has printed a text.
+func whenPrinted(t *testing.T, running *cluster.Running, text string) {
+	t.Helper()
+	cluster.Until(t, "up to print "+text, 5*time.Minute, func() error {
+		if running.Ended() || strings.Contains(running.Output(), text) {
+			return nil
+		}
+		return errors.New("not yet")
+	})
+	if running.Ended() {
+		t.Fatalf("up ended before it printed %q:\n%s", text, running.Output())
+	}
+}
+
+func cutNetwork(t *testing.T, c *cluster.Cluster) {
+	addUser(t, c, "dave", 20010)
+	running := c.StartUp(t)
+	whenPrinted(t, running, c.Name+"-gpu2-baseline updating")
+	c.Docker(t, "network", "disconnect", "-f", c.Network(), c.Container("gpu2"))
+	run := running.Wait(t)
+	if run.Err == nil {
+		t.Fatalf("up succeeds although gpu2 has no network:\n%s", run.Output)
+	}
+	wantSays(t, run, "in quarantine", "gpu2")
+	if uid := c.On(t, "gpu1", "id -u dave"); uid != "20010" {
+		t.Errorf("gpu1 was not finished: dave is %s there", uid)
+	}
+	heals(t, c)
+	if uid := c.On(t, "gpu2", "id -u dave"); uid != "20010" {
+		t.Errorf("gpu2 was not finished: dave is %s there", uid)
+	}
+}
+
+func interruptUp(t *testing.T, c *cluster.Cluster) {
+	addUser(t, c, "erin", 20011)
+	running := c.StartUp(t)
+	whenPrinted(t, running, "-baseline updating")
+	running.Interrupt()
+	if run := running.Wait(t); run.Err == nil {
+		t.Error("an interrupted up reports success")
+	}
+	heals(t, c)
+}
+
+func killUp(t *testing.T, c *cluster.Cluster) {
+	addUser(t, c, "frank", 20012)
+	running := c.StartUp(t)
+	whenPrinted(t, running, "-baseline updating")
+	running.Kill()
+	if run := running.Wait(t); run.Err == nil {
+		t.Error("a killed up reports success")
+	}
+	wantSays(t, heals(t, c), "its lock goes")
+}
+
+func downWithoutController(t *testing.T, c *cluster.Cluster) {
+	c.Docker(t, "rm", "-f", "-v", c.Container(cluster.Controller))
+	c.Down(t)
+	if left := c.Left(t); left != "" {
+		t.Errorf("after destroy there is still:\n%s", left)
+	}
+}
