@@ -1,0 +1,175 @@
+package playbook_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+)
+
+// world is a lab of two hosts for one test: ctl1 with everything but compute,
+// and gpu1 with two simulated GPUs.
+type world struct {
+	t       *testing.T
+	release string
+	engine  *lab.Engine
+	lab     string
+	session *remote.Session
+	munge   string
+	dbPass  string
+}
+
+func newWorld(t *testing.T, release string) *world {
+	t.Helper()
+	return newWorldOf(t, lab.ImageSpec{Slurm: release}, strings.ReplaceAll(release, ".", ""))
+}
+
+// newWorldOf makes a world of that image.
+func newWorldOf(t *testing.T, spec lab.ImageSpec, suffix string) *world {
+	t.Helper()
+	release := spec.Slurm
+	if testing.Short() {
+		t.Skip("needs lab hosts; not in -short")
+	}
+	engine, err := lab.EnsureEngine(t.Context(), os.Stderr)
+	if err != nil {
+		t.Skipf("needs a Docker engine: %v", err)
+	}
+	image, err := engine.EnsureImage(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, release: release, engine: engine, lab: fmt.Sprintf("pb%d-%s", os.Getpid(), suffix), dbPass: secret(t)}
+	key, err := lab.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := engine.RemoveNetwork(ctx, w.lab); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := engine.EnsureNetwork(t.Context(), lab.NetworkSpec{Lab: w.lab}); err != nil {
+		t.Fatal(err)
+	}
+	var targets []remote.Target
+	for _, name := range []string{"ctl1", "gpu1"} {
+		spec := lab.HostSpec{Lab: w.lab, Name: name, Image: image.Image, AuthorizedKey: key.Public,
+			Hardware: lab.Hardware{Sockets: 1, CoresPerSocket: 2, ThreadsPerCore: 1, MemoryMiB: 4096}}
+		if name == "gpu1" {
+			// On one release the login is not root's.
+			spec.SudoUser = release == "26.05"
+			spec.Hardware = lab.Hardware{Sockets: 2, CoresPerSocket: 4, ThreadsPerCore: 2, MemoryMiB: 65536, GPUs: lab.GPUs{Count: 2}}
+		}
+		h, err := engine.EnsureHost(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := remote.Target{Name: name, Address: h.Address, Port: h.Port, User: h.User, HostKeys: []string{h.HostKey}}
+		if spec.SudoUser {
+			target.User = "ops"
+		}
+		targets = append(targets, target)
+	}
+	w.session, err = remote.Open(t.Context(), remote.Config{Targets: targets, PrivateKey: key.Private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.session.Close() })
+	raw := make([]byte, 128)
+	if _, err := rand.Read(raw); err != nil {
+		t.Fatal(err)
+	}
+	w.munge = base64.StdEncoding.EncodeToString(raw)
+	return w
+}
+
+func secret(t *testing.T) string {
+	t.Helper()
+	raw := make([]byte, 12)
+	if _, err := rand.Read(raw); err != nil {
+		t.Fatal(err)
+	}
+	return `ca'n"a\ry` + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+type vars map[string]any
+
+func (w *world) run(book playbook.Playbook, groups map[string][]string, v, secrets vars) (playbook.Result, error) {
+	w.t.Helper()
+	begin := time.Now()
+	var progress bytes.Buffer
+	result, err := playbook.Run(w.t.Context(), w.session, book, playbook.Request{Groups: groups, Vars: v, SecretVars: secrets, Progress: &progress})
+	w.t.Logf("%s: %.1f s, %d changes", book, time.Since(begin).Seconds(), result.Changes())
+	for _, text := range []string{progress.String(), fmt.Sprint(result), fmt.Sprint(err)} {
+		for _, s := range []string{w.munge, w.dbPass} {
+			if strings.Contains(text, s) {
+				w.t.Errorf("%s: a secret is in what the run tells", book)
+			}
+		}
+	}
+	return result, err
+}
+
+// twice runs a playbook, wants changes, runs it again and wants none.
+func (w *world) twice(book playbook.Playbook, groups map[string][]string, v, secrets vars) {
+	w.t.Helper()
+	first, err := w.run(book, groups, v, secrets)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if first.Changes() == 0 {
+		w.t.Errorf("%s: the first run changed nothing", book)
+	}
+	again, err := w.run(book, groups, v, secrets)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for host, h := range again.Hosts {
+		if len(h.Changed) > 0 {
+			w.t.Errorf("%s: the second run changed %s: %s", book, host, strings.Join(h.Changed, "; "))
+		}
+	}
+}
+
+// on runs a command on a host and wants its trimmed output.
+func (w *world) on(host, command string) string {
+	w.t.Helper()
+	out, err := w.session.Run(w.t.Context(), host, command, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func (w *world) want(host, command, want string) {
+	w.t.Helper()
+	if got := w.on(host, command); got != want {
+		w.t.Errorf("%s: %s: got %q, want %q", host, command, got, want)
+	}
+}
+
+// await runs a command until it prints what is wanted.
+func (w *world) await(host, command, want string, limit time.Duration) {
+	w.t.Helper()
+	var got string
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+		out, _ := w.session.Run(w.t.Context(), host, command, nil)
+		if got = strings.TrimSpace(out); got == want {
+			return
+		}
+	}
+	w.t.Errorf("%s: %s: still %q after %s, want %q", host, command, got, limit, want)
+}
+
