@@ -172,4 +172,3 @@ func (w *world) await(host, command, want string, limit time.Duration) {
 	}
 	w.t.Errorf("%s: %s: still %q after %s, want %q", host, command, got, limit, want)
 }
-
