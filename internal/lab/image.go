@@ -87,7 +87,7 @@ func (e *Engine) build(ctx context.Context, r recipe) error {
 	}{
 		{r.rootTag(), "Debian " + r.Release, func(ctx context.Context) error { return e.buildRoot(ctx, r) }},
 		{r.serverTag(), "packages of a server", func(ctx context.Context) error { return e.buildServer(ctx, r) }},
-		{r.tag(), strings.TrimSpace("Slurm " + r.Slurm), func(ctx context.Context) error { return e.buildSlurm(ctx, r) }},
+		{r.tag(), r.title(), func(ctx context.Context) error { return e.buildSlurm(ctx, r) }},
 	}
 	for i := len(layers) - 1; i >= 0; i-- {
 		have, err := e.hasImage(ctx, layers[i].tag)

@@ -65,3 +65,23 @@ func TestEveryImageBoots(t *testing.T) {
 		})
 	}
 }
+
+func TestAFailedBuildLeavesNothing(t *testing.T) {
+	e := realEngine(t)
+	testImage(t, e, "") // the layers below are there, so that only the last one is built
+	spec := ImageSpec{Packages: []string{"gpucluster-has-no-such-package"}}
+	_, err := e.EnsureImage(t.Context(), spec)
+	if err == nil || !strings.Contains(err.Error(), "Unable to locate package gpucluster-has-no-such-package") {
+		t.Errorf("got %v", err)
+	}
+	name, err := ImageName(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have, err := e.hasImage(t.Context(), name); err != nil || have {
+		t.Errorf("the image of a failed build exists: %v, %v", have, err)
+	}
+	if _, err := e.docker.run(t.Context(), "container", "inspect", buildContainer); !missing(err) {
+		t.Errorf("the build's container is still there: %v", err)
+	}
+}

@@ -143,6 +143,14 @@ func (r recipe) tag() string {
 	return fmt.Sprintf("gpucluster-lab:%s-%s-%s", r.Release, variant, digest(r.serverTag(), r.slurm(), r.Forky, r.Scripts[1]))
 }
 
+// title says what the topmost layer adds.
+func (r recipe) title() string {
+	if r.Slurm == "" {
+		return "added packages"
+	}
+	return "Slurm " + r.Slurm
+}
+
 // digest is a short digest of values that JSON can hold.
 func digest(values ...any) string {
 	text, err := json.Marshal(values)

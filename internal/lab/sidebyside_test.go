@@ -19,7 +19,7 @@ func TestLabsSideBySide(t *testing.T) {
 	done := make(chan error, 2)
 	for i, lab := range names {
 		go func() {
-			h, err := e.EnsureHost(t.Context(), HostSpec{Lab: lab, Name: "c", Image: image, AuthorizedKey: key.Public})
+			h, err := e.EnsureHost(t.Context(), HostSpec{Lab: lab, Name: "c", Image: image, AuthorizedKey: key.Public, KernelLog: true})
 			hosts[i] = h
 			done <- err
 		}()
@@ -38,6 +38,12 @@ func TestLabsSideBySide(t *testing.T) {
 		subnets[n.Subnet] = true
 		if got := mustRun(t, hosts[i], key, "getent hosts c | cut -d' ' -f1; ip -4 -o address show eth0 | grep -c "+hosts[i].Address); got != hosts[i].Address+"\n1" {
 			t.Errorf("host c of %s says %q", lab, got)
+		}
+		// What a kubelet and slurmd need of a host.
+		got := mustRun(t, hosts[i], key, `test -c /dev/kmsg && test -c /dev/fuse && findmnt -no PROPAGATION / | cut -d, -f1
+			d=/sys/fs/cgroup; test -d $d/memory && d=$d/memory; mkdir $d/x && rmdir $d/x && echo writable`)
+		if got != "shared\nwritable" {
+			t.Errorf("host c of %s lacks something: %q", lab, got)
 		}
 	}
 	if len(subnets) != 2 || hosts[0].Address == hosts[1].Address || hosts[0].HostKey == hosts[1].HostKey {
