@@ -1,6 +1,9 @@
 package connection
 
 import (
+	"net"
+	"strings"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
@@ -11,10 +14,16 @@ import (
 func FromInventory(env *config.Environment) Connections {
 	ssh := env.Inventory.SSH
 	connections := Connections{}
-	for _, host := range env.AllHosts() {
+	all := env.AllHosts()
+	others := map[string]bool{}
+	for _, host := range all {
+		others[host.Name] = true
+		others[host.Address] = true
+	}
+	for _, host := range all {
 		c := Connection{
 			Name: host.Name, Port: ssh.Port, User: ssh.User, Bastion: ssh.Bastion,
-			HostKeys: pulumi.ToStringArray(ssh.HostKeys), TrustOnFirstUse: ssh.TrustOnFirstUse,
+			HostKeys: pulumi.ToStringArray(keysFor(host, ssh.HostKeys, others)), TrustOnFirstUse: ssh.TrustOnFirstUse,
 		}
 		if host.Address != "" {
 			c.Address = pulumi.String(host.Address)
@@ -25,4 +34,30 @@ func FromInventory(env *config.Environment) Connections {
 		connections[host.Name] = c
 	}
 	return connections
+}
+
+// keysFor leaves out the lines that are about other hosts of the environment
+// alone, so that a host more, or the new key of one, is no change to the rest.
+// What cannot be told apart (patterns, hashed names, bare keys) stays.
+func keysFor(host config.Host, lines []string, others map[string]bool) []string {
+	kept := []string{}
+	for _, line := range lines {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || strings.HasPrefix(line, "@") || !onlyOthers(host, strings.Split(fields[0], ","), others) {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+func onlyOthers(host config.Host, names []string, others map[string]bool) bool {
+	for _, name := range names {
+		if h, _, err := net.SplitHostPort(name); err == nil {
+			name = h
+		}
+		if name == host.Name || name == host.Address || !others[name] {
+			return false
+		}
+	}
+	return true
 }
