@@ -94,7 +94,13 @@ func removeNetwork(ctx context.Context, in *step.Input) error {
 	return engine.RemoveNetwork(ctx, spec.Lab)
 }
 
-func applyKey(context.Context, *step.Input) (any, error) { return lab.GenerateKey() }
+func applyKey(_ context.Context, in *step.Input) (any, error) {
+	var spec KeySpec
+	if err := in.Spec(&spec); err != nil {
+		return nil, err
+	}
+	return lab.GenerateKey()
+}
 
 func hostSpec(in *step.Input, read func(any) error) (lab.HostSpec, error) {
 	var spec lab.HostSpec

@@ -1,0 +1,70 @@
+package slurmstep
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestGuard checks when a destruction is refused.
+func TestGuard(t *testing.T) {
+	for name, c := range map[string]struct {
+		programs    map[string]string
+		controllers []string
+		override    string
+		want        []string // in the refusal; none: it passes
+		log         string   // what it says when it passes
+	}{
+		"a job runs": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"ctl1"},
+			want: []string{"1 jobs are on the cluster", "7", "alice", "scancel 7", OverrideVariable + "=yes"},
+		},
+		"no job runs": {
+			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"ctl1"},
+		},
+		"overridden": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"ctl1"}, override: "yes",
+			log: "not waited for",
+		},
+		"another word does not override": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"ctl1"}, override: "true",
+			want: []string{"1 jobs"},
+		},
+		"slurmctld is down": {
+			programs: map[string]string{"scontrol": down, "squeue": running}, controllers: []string{"ctl1"},
+			log: "no jobs can be asked about",
+		},
+		"the controller is gone": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"},
+			log: "no jobs can be asked about",
+		},
+		"the second controller answers": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone", "ctl2"},
+			want: []string{"1 jobs"},
+		},
+		"the list of jobs cannot be had": {
+			programs: map[string]string{"scontrol": up, "squeue": "echo 'slurm_load_jobs error' >&2; exit 1"}, controllers: []string{"ctl1"},
+			want: []string{"listing jobs"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hosts(t, c.programs)
+			t.Setenv(OverrideVariable, c.override)
+			err := removeGuard(context.Background(), s.input(t, GuardSpec{Controllers: c.controllers}, c.controllers...))
+			if (err != nil) != (c.want != nil) {
+				t.Fatalf("error %v, want %v", err, c.want)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the refusal %q does not say %q", err, want)
+				}
+			}
+			if !strings.Contains(s.log.String(), c.log) {
+				t.Errorf("it says %q, want %q", s.log.String(), c.log)
+			}
+			if strings.Contains(s.asked(), "scancel") || strings.Contains(s.asked(), "update") {
+				t.Errorf("the guard changes something:\n%s", s.asked())
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package slurmstep
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestProbeMember checks which hosts are repaired. A host that a person holds
+// is not: it would be taken from them.
+func TestProbeMember(t *testing.T) {
+	const running = "true"
+	node := func(state, reason string) string {
+		return `case "$*" in
+ping) echo "Slurmctld(primary) at ctl1 is UP" ;;
+*node*) echo "NodeName=gpu1 CPUTot=2 Sockets=1 Boards=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=1000 Gres=(null) State=` + state + ` Reason=` + reason + `" ;;
+*reservation*) echo "No reservations in the system" ;;
+esac`
+	}
+	closed := `case "$*" in
+*reservation*) echo "ReservationName=gpucluster-closed-gpu1 StartTime=2026-01-02T03:04:05 EndTime=2027-01-02T03:04:05 Duration=365-00:00:00 Nodes=gpu1 NodeCnt=1 CoreCnt=2 Flags=MAINT State=ACTIVE" ; exit ;;
+esac
+` + node("IDLE", "")
+	for name, c := range map[string]struct {
+		systemctl, scontrol string
+		want                string // empty: healthy
+	}{
+		"idle":                      {running, node("IDLE", ""), ""},
+		"busy":                      {running, node("MIXED", ""), ""},
+		"slurmd is dead":            {`[ "$3" != slurmd ]`, node("IDLE", ""), "slurmd does not run on gpu1"},
+		"munged is dead":            {`[ "$3" != munge ]`, node("IDLE", ""), "munge does not run on gpu1"},
+		"closed":                    {running, closed, "gpu1 is still closed"},
+		"drained by a person":       {running, node("IDLE+DRAIN", "fan [root@2026-01-02T03:04:05]"), ""},
+		"drained by us":             {running, node("IDLE+DRAIN", "gpucluster: reshape [root@2026-01-02T03:04:05]"), "gpu1 is IDLE"},
+		"quarantined":               {running, node("IDLE+DRAIN", "gpucluster: quarantined: no disk [root@2026-01-02T03:04:05]"), "no disk"},
+		"set down by slurm":         {running, node("DOWN*", "Not responding [slurm@2026-01-02T03:04:05]"), "gpu1 is DOWN"},
+		"slurmctld does not answer": {running, down, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hosts(t, map[string]string{"systemctl": c.systemctl, "scontrol": c.scontrol})
+			err := probeMember(context.Background(), s.input(t, MemberSpec{Host: "gpu1", Controllers: []string{"ctl1"}}, "gpu1", "ctl1"))
+			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestProbeOfAHostThatIsGone checks each probe that reaches a host.
+func TestProbeOfAHostThatIsGone(t *testing.T) {
+	for _, one := range Steps() {
+		if one.Probe == nil || one.Name == Accounting {
+			continue // without a controller, that of accounting has nothing to say
+		}
+		s := hosts(t, nil)
+		spec := map[string]any{"host": "gone", "controllers": []string{"gone"}}
+		err := one.Probe(context.Background(), s.input(t, spec, "gone"))
+		if err == nil || !strings.Contains(err.Error(), "gone: cannot be reached over SSH") {
+			t.Errorf("%s: %v", one.Name, err)
+		}
+	}
+}
+
+// TestActive checks that every daemon that is missing is named.
+func TestActive(t *testing.T) {
+	s := hosts(t, map[string]string{"systemctl": `[ "$3" = munge ]`})
+	session, err := s.input(t, nil, "h").Connect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	err = active(context.Background(), session, "h", "munge", "slurmdbd", "mariadb")
+	if err == nil || !strings.Contains(err.Error(), "slurmdbd") || !strings.Contains(err.Error(), "mariadb") || strings.Contains(err.Error(), "munge") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestClient checks that the first controller that can be reached is asked.
+func TestClient(t *testing.T) {
+	s := hosts(t, map[string]string{"scontrol": up})
+	for name, c := range map[string]struct {
+		controllers []string
+		want        string
+	}{
+		"the first":       {[]string{"ctl1", "ctl2"}, "ctl1: "},
+		"the next":        {[]string{"gone", "ctl2"}, "ctl2: "},
+		"none is there":   {[]string{"gone"}, ""},
+		"none is written": {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := s.input(t, nil, c.controllers...)
+			session, err := in.Connect(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			ctl, err := client(context.Background(), in, session, c.controllers)
+			if (err == nil) != (c.want != "") {
+				t.Fatalf("error %v, want a controller: %v", err, c.want != "")
+			}
+			if err != nil {
+				if !strings.Contains(err.Error(), "no controller can be reached") {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err := ctl.Ping(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSpace(s.asked()), "\n")
+			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.want) {
+				t.Errorf("%q was asked, want %s", last, c.want)
+			}
+		})
+	}
+}
