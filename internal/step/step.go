@@ -16,6 +16,7 @@ package step
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -134,6 +135,17 @@ func (in *Input) Targets() ([]remote.Target, error) {
 		return nil, fmt.Errorf("reading %s: %w", EnvTargets, err)
 	}
 	return targets, nil
+}
+
+// CheckToolkit compares what the resource was declared with and what this
+// program would do. They differ when the Pulumi program and the gpucluster
+// program were built from different sources.
+func (in *Input) CheckToolkit(digest string) error {
+	declared := in.lookup(EnvToolkit)
+	if declared == "" || declared == digest {
+		return nil
+	}
+	return errors.New("the gpucluster program on PATH was built from other sources than the Pulumi program: run make tools, or install the same release of both")
 }
 
 // Connect opens a session to the step's targets. The caller closes it.

@@ -39,6 +39,9 @@ func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
+	if err := in.CheckToolkit(playbook.Digest(playbook.Baseline)); err != nil {
+		return nil, err
+	}
 	err := onHost(ctx, in, spec.Host, func(session *remote.Session) error {
 		_, err := playbook.Run(ctx, session, playbook.Baseline, playbook.Request{
 			Groups: map[string][]string{"all": {spec.Host}}, Vars: spec.Vars, Progress: in.Log,

@@ -48,6 +48,9 @@ func Steps() step.Registry {
 
 // play runs a playbook on hosts with the cluster's key.
 func play(ctx context.Context, in *step.Input, session *remote.Session, book playbook.Playbook, hosts []string, vars map[string]any, secrets map[string]string) (playbook.Result, error) {
+	if err := in.CheckToolkit(playbook.Digest(book)); err != nil {
+		return playbook.Result{}, err
+	}
 	all := map[string]string{"munge_key": in.Secret(SecretMunge)}
 	for name, value := range secrets {
 		all[name] = value
