@@ -48,6 +48,11 @@ func (r Registry) Run(ctx context.Context, name string, op Operation, in *Input,
 	}
 	switch op {
 	case OperationApply:
+		if s.Toolkit != nil {
+			if err := in.checkToolkit(s.Toolkit()); err != nil {
+				return err
+			}
+		}
 		result, err := s.Apply(ctx, in)
 		if err != nil {
 			return err

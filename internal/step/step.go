@@ -55,6 +55,9 @@ type Step struct {
 	Name string
 	// Title says in a few words what the step does.
 	Title string
+	// Toolkit is the digest of what Apply places besides its spec. A resource
+	// that was declared with another one is refused. Optional.
+	Toolkit func() string
 	// Apply brings the world to what the spec says and returns the result.
 	// It may be run again at any time.
 	Apply func(context.Context, *Input) (any, error)
@@ -137,10 +140,10 @@ func (in *Input) Targets() ([]remote.Target, error) {
 	return targets, nil
 }
 
-// CheckToolkit compares what the resource was declared with and what this
+// checkToolkit compares what the resource was declared with and what this
 // program would do. They differ when the Pulumi program and the gpucluster
 // program were built from different sources.
-func (in *Input) CheckToolkit(digest string) error {
+func (in *Input) checkToolkit(digest string) error {
 	declared := in.lookup(EnvToolkit)
 	if declared == "" || declared == digest {
 		return nil

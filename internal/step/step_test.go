@@ -126,7 +126,7 @@ func TestPrevious(t *testing.T) {
 func TestCheckToolkit(t *testing.T) {
 	for declared, wantErr := range map[string]bool{"": false, "same": false, "other": true} {
 		in := NewInput(nil, func(string) string { return declared }, io.Discard)
-		if err := in.CheckToolkit("same"); (err != nil) != wantErr {
+		if err := in.checkToolkit("same"); (err != nil) != wantErr {
 			t.Errorf("declared %q: error %v, want one: %v", declared, err, wantErr)
 		}
 	}

@@ -19,8 +19,8 @@ const (
 // Steps returns the steps of hosts.
 func Steps() step.Registry {
 	return step.Registry{
-		{Name: Baseline, Title: "Check a host against its declaration and prepare it", Apply: applyBaseline, Probe: probeBaseline},
-		{Name: Home, Title: "Have the shared home on a host", Apply: applyHome, Remove: removeHome, Probe: probeHome},
+		{Name: Baseline, Title: "Check a host against its declaration and prepare it", Toolkit: func() string { return playbook.Digest(playbook.Baseline) }, Apply: applyBaseline, Probe: probeBaseline},
+		{Name: Home, Title: "Have the shared home on a host", Toolkit: func() string { return playbook.Digest(playbook.SharedHome) }, Apply: applyHome, Remove: removeHome, Probe: probeHome},
 	}
 }
 
@@ -37,9 +37,6 @@ type BaselineSpec struct {
 func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 	var spec BaselineSpec
 	if err := in.Spec(&spec); err != nil {
-		return nil, err
-	}
-	if err := in.CheckToolkit(playbook.Digest(playbook.Baseline)); err != nil {
 		return nil, err
 	}
 	err := onHost(ctx, in, spec.Host, func(session *remote.Session) error {

@@ -38,9 +38,6 @@ func applyHome(ctx context.Context, in *step.Input) (any, error) {
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
-	if err := in.CheckToolkit(playbook.Digest(playbook.SharedHome)); err != nil {
-		return nil, err
-	}
 	err := onHost(ctx, in, spec.Host, func(session *remote.Session) error {
 		_, err := playbook.Run(ctx, session, playbook.SharedHome, playbook.Request{
 			Groups: spec.groups(), Vars: spec.Vars, Progress: in.Log,

@@ -36,21 +36,23 @@ const (
 func Steps() step.Registry {
 	return step.Registry{
 		{Name: Keys, Title: "Make the cluster's keys", Apply: applyKeys},
-		{Name: Database, Title: "Keep accounting records", Apply: applyDatabase, Remove: removeDatabase, Probe: probeDatabase},
-		{Name: Controller, Title: "Activate the configuration on the controllers", Apply: applyController, Remove: removeController, Probe: probeController},
-		{Name: Login, Title: "Give a login host the cluster's commands", Apply: applyLogin, Remove: removeLogin, Probe: probeLogin},
-		{Name: Member, Title: "Bring a host into the cluster", Apply: applyMember, Remove: removeMember, Probe: probeMember},
+		{Name: Database, Title: "Keep accounting records", Toolkit: toolkit(playbook.Database), Apply: applyDatabase, Remove: removeDatabase, Probe: probeDatabase},
+		{Name: Controller, Title: "Activate the configuration on the controllers", Toolkit: toolkit(playbook.Controller), Apply: applyController, Remove: removeController, Probe: probeController},
+		{Name: Login, Title: "Give a login host the cluster's commands", Toolkit: toolkit(playbook.Login), Apply: applyLogin, Remove: removeLogin, Probe: probeLogin},
+		{Name: Member, Title: "Bring a host into the cluster", Toolkit: toolkit(playbook.Compute), Apply: applyMember, Remove: removeMember, Probe: probeMember},
 		{Name: Accounting, Title: "Reconcile accounts, users and QOS", Apply: applyAccounting, Probe: probeAccounting},
 		{Name: Smoke, Title: "Run a GPU job over several hosts", Apply: applySmoke},
 		{Name: Guard, Title: "Keep running jobs from being destroyed", Apply: applyGuard, Remove: removeGuard},
 	}
 }
 
+// toolkit is the digest of what a playbook does.
+func toolkit(book playbook.Playbook) func() string {
+	return func() string { return playbook.Digest(book) }
+}
+
 // play runs a playbook on hosts with the cluster's key.
 func play(ctx context.Context, in *step.Input, session *remote.Session, book playbook.Playbook, hosts []string, vars map[string]any, secrets map[string]string) (playbook.Result, error) {
-	if err := in.CheckToolkit(playbook.Digest(book)); err != nil {
-		return playbook.Result{}, err
-	}
 	all := map[string]string{"munge_key": in.Secret(SecretMunge)}
 	for name, value := range secrets {
 		all[name] = value
