@@ -49,10 +49,12 @@ fmt: ## Format the Go code
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
 test: tools ## Run every test, the ones on real daemons and in the lab included
-	@set -e; for module in $(MODULES); do \
-		echo "== go test $$module"; \
-		(cd $$module && go test -timeout 60m $(GOTEST) ./...); \
-	done
+	@echo "== go test: packages"
+	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v /tests/)
+	@echo "== go test: tools/pulumi-resource-command"
+	@cd tools/pulumi-resource-command && go test -timeout 10m $(GOTEST) ./...
+	@echo "== go test: whole environments, one after the other"
+	@go test -p 1 -timeout 60m $(GOTEST) ./tests/...
 
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
