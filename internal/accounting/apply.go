@@ -96,16 +96,21 @@ func (e *NotTaken) Error() string {
 // controller. It can be run again after any failure.
 func Apply(ctx context.Context, ctl *slurmctl.Client, desired Desired, opt Options) (Result, error) {
 	a := &applier{ctl: ctl, desired: desired, opt: opt, result: Result{Done: []string{}}}
-	if err := a.waitRegistered(ctx); err != nil {
+	observed, err := a.waitRegistered(ctx)
+	if err != nil {
 		return a.result, err
 	}
 	owned, err := ReadLedger(ctx, ctl.Runner, desired.Cluster)
 	if err != nil {
 		return a.result, err
 	}
-	plan, err := a.plan(ctx, owned)
+	plan, err := Diff(desired, observed, owned)
 	if err != nil {
 		return a.result, err
+	}
+	if plan.Empty() && len(plan.Forget) == 0 {
+		a.report(plan)
+		return a.result, nil
 	}
 	if len(plan.Record) > 0 {
 		owned = owned.with(plan.Record, nil)
@@ -137,8 +142,8 @@ func (a *applier) say(format string, args ...any) {
 }
 
 // waitRegistered waits until the database knows the cluster: slurmctld says so itself
-// when it first talks to slurmdbd.
-func (a *applier) waitRegistered(ctx context.Context) error {
+// when it first talks to slurmdbd. It returns what the database holds.
+func (a *applier) waitRegistered(ctx context.Context) (Observed, error) {
 	limit := a.opt.RegisterLimit
 	if limit == 0 {
 		limit = time.Minute
@@ -146,16 +151,16 @@ func (a *applier) waitRegistered(ctx context.Context) error {
 	for until := time.Now().Add(limit); ; {
 		o, err := Observe(ctx, a.ctl.Runner, a.desired.Cluster)
 		if err == nil && o.Registered {
-			return nil
+			return o, nil
 		}
 		if err == nil {
 			err = fmt.Errorf("cluster %s is not registered in the accounting database", a.desired.Cluster)
 		}
 		if time.Now().After(until) || ctx.Err() != nil {
-			return err
+			return o, err
 		}
 		if err := pause(ctx, time.Second); err != nil {
-			return err
+			return o, err
 		}
 	}
 }
@@ -171,25 +176,24 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (a *applier) plan(ctx context.Context, owned Ledger) (Plan, error) {
-	observed, err := Observe(ctx, a.ctl.Runner, a.desired.Cluster)
-	if err != nil {
-		return Plan{}, err
-	}
-	plan, err := Diff(a.desired, observed, owned)
+func (a *applier) report(plan Plan) {
 	a.result.Reports = plan.Reports
-	return plan, err
+	for _, r := range plan.Reports {
+		a.say("%s", r)
+	}
 }
 
 // finish looks whether all was taken, and drops from the ledger what is gone.
 func (a *applier) finish(ctx context.Context, owned Ledger, left *StillUsed) error {
-	plan, err := a.plan(ctx, owned)
+	observed, err := Observe(ctx, a.ctl.Runner, a.desired.Cluster)
 	if err != nil {
 		return err
 	}
-	for _, r := range plan.Reports {
-		a.say("%s", r)
+	plan, err := Diff(a.desired, observed, owned)
+	if err != nil {
+		return err
 	}
+	a.report(plan)
 	var wrong []string
 	for _, c := range plan.Commands {
 		wrong = append(wrong, c.Comment)

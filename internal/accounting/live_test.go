@@ -74,6 +74,7 @@ func onEachRelease(t *testing.T, run func(t *testing.T, d db)) {
 	sort.Strings(releases)
 	for _, r := range releases {
 		t.Run(r, func(t *testing.T) {
+			t.Parallel() // much of the time is waiting
 			c := slurmtest.Start(t, r)
 			c.Must(t, "useradd -m alice; useradd -m bob; useradd -m carol")
 			cluster := slurmtest.Boot(t, c, slurmtest.Conf{Accounting: true,

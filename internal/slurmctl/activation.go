@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -212,8 +213,11 @@ func compareNames(applied []string, desired []NodeSpec) Change {
 func (a *activation) resolve(ctx context.Context) error {
 	var names []string
 	for _, n := range a.spec.Nodes {
-		if n.Addr == "" {
+		switch {
+		case n.Addr == "":
 			names = append(names, n.Name)
+		case net.ParseIP(n.Addr) == nil:
+			names = append(names, n.Addr)
 		}
 	}
 	if len(names) == 0 {

@@ -58,7 +58,8 @@ func (c *Client) Drain(ctx context.Context, names []string, reason string) (Drai
 			done.Ours = append(done.Ours, n.Name)
 		case n.State.Has(FlagDrain):
 			done.Kept[n.Name] = n.Reason
-		case n.Reason != "" && n.State.Base == BaseDown:
+		// 24.11 keeps a reason when a drain is lifted, so ours may be left over.
+		case n.Reason != "" && n.State.Base == BaseDown && !strings.HasPrefix(n.Reason, ReasonPrefix):
 			byReason[reason+beforeMark+n.Reason] = append(byReason[reason+beforeMark+n.Reason], n.Name)
 		default:
 			byReason[reason] = append(byReason[reason], n.Name)

@@ -24,7 +24,10 @@ func onEachRelease(t *testing.T, run func(t *testing.T, release string)) {
 	}
 	sort.Strings(releases)
 	for _, r := range releases {
-		t.Run(r, func(t *testing.T) { run(t, r) })
+		t.Run(r, func(t *testing.T) {
+			t.Parallel() // much of the time is waiting
+			run(t, r)
+		})
 	}
 }
 

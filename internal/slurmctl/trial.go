@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path"
 	"sort"
 	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 )
 
 // TrialFailed says that a slurmctld did not accept a file set.
@@ -59,7 +62,7 @@ func trialConf(conf, dir, user string) string {
 			continue
 		}
 		if strings.EqualFold(key, "PartitionName") {
-			line = withoutQOS(line)
+			line = withoutDatabaseFields(line)
 		}
 		b.WriteString(line + "\n")
 	}
@@ -67,15 +70,16 @@ func trialConf(conf, dir, user string) string {
 	return b.String()
 }
 
-// qosFields are the fields of a partition that name QOS. Only the database knows
-// them, and an unknown one is fatal (QOS in all releases, AllowQos in 26.05).
-var qosFields = map[string]bool{"qos": true, "allowqos": true, "denyqos": true}
+// databaseFields are the fields of a partition that name what only the database
+// knows. Without it, an unknown QOS (AllowQos: from 26.05) or a weight of a
+// resource that nobody tracks is fatal.
+var databaseFields = map[string]bool{"qos": true, "allowqos": true, "denyqos": true, "tresbillingweights": true}
 
-func withoutQOS(line string) string {
+func withoutDatabaseFields(line string) string {
 	var kept []string
 	for _, w := range strings.Fields(line) {
 		key, _, _ := strings.Cut(w, "=")
-		if !qosFields[strings.ToLower(key)] {
+		if !databaseFields[strings.ToLower(key)] {
 			kept = append(kept, w)
 		}
 	}
@@ -91,7 +95,9 @@ func logicalLines(conf string) []string {
 // $user is the slurm user, $nodes a hosts file that resolves every node.
 //
 // The network namespace keeps the daemon from every live one; the mount
-// namespace lets names resolve although no resolver can be reached.
+// namespace lets names resolve although no resolver can be reached (slurmctld
+// would try for minutes); the process
+// namespace ends all that was started, whatever it does.
 const trialScript = `set -e
 umask 077
 dir=$(mktemp -d /tmp/gpucluster-trial.XXXXXX)
@@ -104,9 +110,9 @@ mkdir "$dir/state"
 chown -R "$user" "$dir"
 # Without -e: the daemon's failure is the answer.
 set +e
-unshare --net --mount --uts -- /bin/sh -c '
+timeout --kill-after=5 120 unshare --net --mount --uts --pid --fork --kill-child -- /bin/sh -c '
 hostname gpucluster-trial
-mount --bind "$1/hosts" /etc/hosts || exit 3
+mount --bind "$1/hosts" /etc/hosts && mount --bind "$1/nsswitch.conf" /etc/nsswitch.conf || exit 3
 ip link set lo up && ip addr add 192.0.2.1/32 dev lo || exit 3
 export SLURM_CONF="$1/slurm.conf"
 setpriv --reuid "$2" --regid "$(id -g "$2")" --init-groups \
@@ -115,17 +121,17 @@ pid=$!
 n=0
 rc=1
 while kill -0 $pid 2>/dev/null && [ $n -lt 300 ]; do
-	if scontrol ping 2>/dev/null | grep -q "is UP"; then
+	if timeout 10 scontrol ping 2>/dev/null | grep -q "is UP"; then
 		rc=0
 		break
 	fi
 	n=$((n + 1))
 	sleep 0.2
 done
-kill $pid 2>/dev/null
-wait $pid 2>/dev/null
 exit $rc' trial "$dir" "$user"
 rc=$?
+[ $rc -ne 124 ] || echo "fatal: slurmctld neither came up nor ended within 2 minutes"
+[ $rc -lt 124 ] || rc=1
 cat "$dir/out" "$dir/slurmctld.log" | grep -E 'error:|fatal:' | sort -u
 exit $rc
 `
@@ -184,13 +190,68 @@ func trialFiles(files []File, nodes []NodeSpec, user string) ([]File, error) {
 		}
 		set = append(set, File{Path: "/" + path.Base(f.Path), Content: content})
 	}
-	var hosts strings.Builder
-	hosts.WriteString("127.0.0.1 localhost\n192.0.2.1 gpucluster-trial\n")
-	for i, n := range nodes {
-		// Distinct addresses: slurmctld finds nodes by address too.
-		fmt.Fprintf(&hosts, "10.%d.%d.%d %s\n", 64+i>>16, i>>8&255, i&255, n.Name)
+	return append(set, File{Path: "/hosts", Content: trialHosts(set, nodes)},
+		File{Path: "/nsswitch.conf", Content: trialSwitch}), nil
+}
+
+// trialSwitch looks users up as most hosts do, and hosts in the file alone.
+const trialSwitch = "passwd: files systemd sss\ngroup: files systemd sss\nhosts: files\n"
+
+// trialHosts resolves every name that slurmctld may look up. Addresses differ: it
+// finds nodes by address too.
+func trialHosts(files []File, nodes []NodeSpec) string {
+	names := []string{}
+	for _, n := range nodes {
+		names = append(names, n.Name)
 	}
-	return append(set, File{Path: "/hosts", Content: hosts.String()}), nil
+	for _, f := range files {
+		if f.Path == "/slurm.conf" {
+			names = append(names, hostFields(f.Content)...)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("127.0.0.1 localhost\n192.0.2.1 gpucluster-trial\n")
+	seen := map[string]bool{}
+	for i, name := range names {
+		if !seen[name] && net.ParseIP(name) == nil {
+			fmt.Fprintf(&b, "10.%d.%d.%d %s\n", 64+i>>16, i>>8&255, i&255, name)
+		}
+		seen[name] = true
+	}
+	return b.String()
+}
+
+// hostFields lists the names in NodeHostname and NodeAddr fields. What is no
+// host list is left to slurmctld.
+func hostFields(conf string) []string {
+	var names []string
+	for _, line := range logicalLines(conf) {
+		for _, w := range strings.Fields(line) {
+			key, value, _ := strings.Cut(w, "=")
+			if strings.EqualFold(key, "NodeHostname") || strings.EqualFold(key, "NodeAddr") {
+				some, _ := hostlist.Expand(value)
+				names = append(names, some...)
+			}
+		}
+	}
+	return names
+}
+
+// trialNoise are errors that the trial itself causes: there is no state and no
+// database.
+var trialNoise = []string{
+	"Could not open ", "NOTE: Trying backup state save file", "Job accounting information gathered, but not stored",
+	"Even though we are collecting accounting information", "can only be used with SlurmDBD",
+	"High latency for ", // the machine is busy just now
+}
+
+func isNoise(line string) bool {
+	for _, n := range trialNoise {
+		if strings.Contains(line, n) {
+			return true
+		}
+	}
+	return false
 }
 
 // trialLog strips time stamps and the temporary folder, so that equal files give
@@ -209,7 +270,7 @@ func trialLog(out string) []string {
 				line = line[:i] + strings.TrimPrefix(rest[6:], "/")
 			}
 		}
-		if !seen[line] {
+		if !seen[line] && !isNoise(line) {
 			seen[line] = true
 			log = append(log, line)
 		}
