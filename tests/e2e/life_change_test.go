@@ -65,8 +65,8 @@ func (l *life) reshape(t *testing.T, c *cluster.Cluster) {
 `)
 	plan := c.Preview(t)
 	wantSays(t, plan, "drain", "gpu2", "restart")
-	ctld := c.Pids(t, "slurmctld", cluster.Controller)
-	other := c.Pids(t, "slurmd", "gpu1")
+	ctld := c.Starts(t, "slurmctld", cluster.Controller)
+	other := c.Starts(t, "slurmd", "gpu1")
 	run := c.Up(t)
 	wantChanges(t, run, "update gpu2-host", "update gpu2-baseline", "update controller", "update gpu2", "update smoke", "update gate")
 	if ended := c.WaitJob(t, job, time.Minute, "COMPLETED", "NODE_FAIL", "FAILED", "CANCELLED"); ended.State != "COMPLETED" {
@@ -75,10 +75,10 @@ func (l *life) reshape(t *testing.T, c *cluster.Cluster) {
 	if got := c.Slurm(t, "sinfo -h -N -n gpu2 -o '%T %G' | sort -u"); got != "idle gpu:h100:4" {
 		t.Errorf("gpu2 is %q, want idle with 4 GPUs", got)
 	}
-	if after := c.Pids(t, "slurmd", "gpu1"); after[0] != other[0] {
+	if after := c.Starts(t, "slurmd", "gpu1"); after[0] != other[0] {
 		t.Errorf("slurmd of gpu1 was restarted")
 	}
-	if after := c.Pids(t, "slurmctld", cluster.Controller); after[0] != ctld[0] {
+	if after := c.Starts(t, "slurmctld", cluster.Controller); after[0] != ctld[0] {
 		t.Logf("slurmctld was restarted")
 	}
 	next := c.Submit(t, "bob", "-w gpu2 --gres=gpu:4 -t 5", "test $(nvidia-smi -L | grep -c '^GPU ') = 4")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
@@ -44,9 +45,12 @@ func (l *life) limit(t *testing.T, c *cluster.Cluster) {
 	wantLines(t, c.Slurm(t, "sinfo -h -p debug -o '%P %l'"), "debug 20:00")
 }
 
-// daemons are the process ids of the cluster's daemons.
+// daemons tells in which start each daemon of the cluster is.
 func daemons(t *testing.T, c *cluster.Cluster) string {
 	t.Helper()
-	return fmt.Sprint(c.Pids(t, "slurmctld", cluster.Controller), c.Pids(t, "slurmdbd", cluster.Controller),
-		c.Pids(t, "slurmd", "gpu1", "gpu2"), c.Pids(t, "munge", cluster.Controller, "gpu1", "gpu2"))
+	all := c.Starts(t, "slurmctld", cluster.Controller)
+	all = append(all, c.Starts(t, "slurmdbd", cluster.Controller)...)
+	all = append(all, c.Starts(t, "slurmd", "gpu1", "gpu2")...)
+	all = append(all, c.Starts(t, "munge", cluster.Controller, "gpu1", "gpu2")...)
+	return strings.Join(all, "\n")
 }

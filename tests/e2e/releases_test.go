@@ -65,9 +65,9 @@ func (r release) grow(t *testing.T, c *cluster.Cluster) {
 	)
 	plan := c.Preview(t)
 	wantSays(t, plan, "restart", "gpu[1-2]")
-	before := c.Pids(t, "slurmd", "gpu1", "gpu2")
+	before := c.Starts(t, "slurmd", "gpu1", "gpu2")
 	c.Up(t)
-	after := c.Pids(t, "slurmd", "gpu1", "gpu2")
+	after := c.Starts(t, "slurmd", "gpu1", "gpu2")
 	for i := range before {
 		if before[i] == after[i] {
 			t.Errorf("slurmd was not restarted: %s", after[i])

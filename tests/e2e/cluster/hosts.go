@@ -77,7 +77,7 @@ func Until(t testing.TB, what string, limit time.Duration, ask func() error) {
 	t.Helper()
 	const pause = time.Second
 	var last error
-	_, err := retry.DoWithRetryE(quiet{t}, what, int(limit/pause), pause, func() (string, error) {
+	_, err := retry.DoWithRetryE(t, what, int(limit/pause), pause, func() (string, error) {
 		last = ask()
 		return "", last
 	})
@@ -86,8 +86,5 @@ func Until(t testing.TB, what string, limit time.Duration, ask func() error) {
 	}
 }
 
-// quiet keeps the steps of a wait out of the test's log.
-type quiet struct{ testing.TB }
-
-func (quiet) Log(...any)          {}
-func (quiet) Logf(string, ...any) {}
+// A line for each question of a wait would drown what tests have to say.
+func init() { logger.Default = logger.Discard }

@@ -116,12 +116,14 @@ func (c *Cluster) Node(t testing.TB, name string) string {
 	return c.Slurm(t, "sinfo -h -N -n "+name+" -o '%T %E' | sort -u")
 }
 
-// Pids are the process ids of a daemon on hosts, in the order of the hosts.
-func (c *Cluster) Pids(t testing.TB, daemon string, hosts ...string) []string {
+// Starts tells which start of a unit each host is in, in the order of the
+// hosts: systemd's invocation id. A restart changes it; a reload does not,
+// although the daemons of Slurm 23.11 and later replace their process then.
+func (c *Cluster) Starts(t testing.TB, unit string, hosts ...string) []string {
 	t.Helper()
 	var all []string
 	for _, host := range hosts {
-		all = append(all, host+" "+c.On(t, host, "systemctl show -p MainPID --value "+daemon))
+		all = append(all, unit+" on "+host+" "+c.On(t, host, "systemctl show -p InvocationID --value "+unit))
 	}
 	return all
 }
