@@ -143,6 +143,33 @@ func TestNamesInThePages(t *testing.T) {
 	}
 }
 
+// TestDependenciesAreExplained checks that each module that is used directly
+// has its reason in architecture.md, and that no other has.
+func TestDependenciesAreExplained(t *testing.T) {
+	used := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^(?:require)?\s+(\S+\.\S+/\S+) v\S+$`).FindAllStringSubmatch(read(t, "../go.mod"), -1) {
+		used[match[1]] = true
+	}
+	if len(used) == 0 {
+		t.Fatal("no module was found in go.mod")
+	}
+	told := map[string]bool{}
+	_, section, _ := strings.Cut(read(t, "architecture.md"), "## Dependencies")
+	for _, match := range regexp.MustCompile("(?m)^\\| `(\\S+)` \\|").FindAllStringSubmatch(section, -1) {
+		told[match[1]] = true
+	}
+	for module := range used {
+		if !told[module] {
+			t.Errorf("architecture.md gives no reason for %s", module)
+		}
+	}
+	for module := range told {
+		if !used[module] {
+			t.Errorf("architecture.md gives a reason for %s, which is not used directly", module)
+		}
+	}
+}
+
 // TestPagesAreFinished checks that no page is left half written.
 func TestPagesAreFinished(t *testing.T) {
 	unfinished := regexp.MustCompile(`\b(TODO|FIXME|TBD|XXX)\b`)
