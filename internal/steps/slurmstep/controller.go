@@ -89,6 +89,12 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, withChoices(err)
 	}
+	for _, host := range spec.Controllers {
+		// slurmdbd.conf belongs to the database's step, which may have this host too.
+		if err := removeStale(ctx, session, host, append(sortedKeys(spec.Files), "slurmdbd.conf")); err != nil {
+			return nil, err
+		}
+	}
 	return ControllerResult{Nodes: hostlist.Compress(names(nodes)), Activated: activated}, nil
 }
 
