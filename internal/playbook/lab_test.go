@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 )
 
 var people = []vars{{"name": "alice", "uid": 20001, "group": "research", "shell": "/bin/bash", "home": "/home/alice"}}
@@ -85,6 +86,13 @@ func (w *world) baseline(debian string) {
 func (w *world) sharedHome() {
 	v := vars{"shared_home_kind": "glusterfs", "shared_home_path": "/home", "shared_home_server": "ctl1", "shared_home_users": people}
 	groups := map[string][]string{"storage": {"ctl1"}, "clients": {"ctl1", "gpu1"}, "homes": {"ctl1"}}
+	if target, _ := w.session.Target("gpu1"); target.User != "root" {
+		_, err := w.run(playbook.SharedHome, groups, v, nil)
+		if err == nil || !strings.Contains(err.Error(), "logs in as ops, whose home /home/ops would be hidden") {
+			w.t.Errorf("a mount that locks the toolkit out gives %v", err)
+		}
+		w.on("gpu1", "cp -a /home/ops /var/lib/ops && sed -i s,:/home/ops:,:/var/lib/ops:, /etc/passwd")
+	}
 	w.twice(playbook.SharedHome, groups, v, nil)
 	w.on("ctl1", "su alice -c 'echo hello >~/greeting'")
 	w.want("gpu1", "cat /home/alice/greeting; stat -c '%a %U' /home/alice", "hello\n700 alice")
@@ -109,7 +117,7 @@ func (w *world) cluster() {
 	w.want("ctl1", "systemctl is-enabled slurmctld; stat -c '%a %U' /var/spool/slurmctld", "enabled\n700 slurm")
 	w.startController()
 
-	login := vars{"slurm_login_authorized_keys": vars{"alice": []string{"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2N1CsdvSr0y9CzQYkjNfDmJmYJ7vBnyuxzdiC8eJrK alice"}}}
+	login := vars{"slurm_login_authorized_keys": vars{"alice": []string{w.people.Public + " alice"}}}
 	if w.release != "22.05" {
 		login["slurm_login_conf_servers"] = []string{"ctl1"}
 	} else {
@@ -117,7 +125,7 @@ func (w *world) cluster() {
 	}
 	w.twice(playbook.Login, only("gpu1"), base(login), secrets)
 	w.want("gpu1", "scontrol ping | grep -c UP", "1")
-	w.want("gpu1", "sshd -T -C user=alice | grep -i ^authorizedkeysfile", "authorizedkeysfile .ssh/authorized_keys /etc/ssh/authorized_keys.d/%u")
+	w.keysLetIn()
 	w.twice(playbook.LoginRemove, only("gpu1"), nil, nil)
 	w.want("gpu1", "ls -A /etc/ssh/authorized_keys.d /etc/munge; ls /etc/ssh/sshd_config.d/gpucluster.conf /etc/slurm/slurm.conf 2>/dev/null; systemctl is-active munge sackd || true", "/etc/munge:\n\n/etc/ssh/authorized_keys.d:\ninactive\ninactive")
 
@@ -137,6 +145,26 @@ func (w *world) cluster() {
 	w.want("ctl1", "srun -N1 -w gpu1 --gres=gpu:h100:2 sh -c 'hostname; echo $CUDA_VISIBLE_DEVICES'", "gpu1\n0,1")
 	w.want("ctl1", "su alice -c 'cd && srun -N1 cat greeting'", "hello")
 	w.await("ctl1", "sacctmgr -nP show cluster format=cluster", "pb", 30*time.Second)
+}
+
+// keysLetIn logs in with a person's declared key, which is in no file of theirs.
+func (w *world) keysLetIn() {
+	w.t.Helper()
+	target, _ := w.session.Target("gpu1")
+	target.User = "alice"
+	for key, want := range map[string]bool{w.people.Private: true, w.stranger.Private: false} {
+		s, err := remote.Open(w.t.Context(), remote.Config{Targets: []remote.Target{target}, PrivateKey: key})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		_, err = s.Run(w.t.Context(), "gpu1", "true", nil)
+		// alice may log in and may not become root.
+		in := err != nil && !remote.IsUnreachable(err) && strings.Contains(err.Error(), "sudo")
+		if in != want {
+			w.t.Errorf("login is %v, want %v: %v", in, want, err)
+		}
+		_ = s.Close()
+	}
 }
 
 // startController gives slurmctld a configuration, which is not the role's to do.

@@ -26,6 +26,8 @@ type world struct {
 	session *remote.Session
 	munge   string
 	dbPass  string
+
+	people, stranger lab.KeyPair // keys of people, known and unknown
 }
 
 func newWorld(t *testing.T, release string) *world {
@@ -54,6 +56,11 @@ func newWorldOf(t *testing.T, spec lab.ImageSpec, suffix string) *world {
 	key, err := lab.GenerateKey()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, pair := range []*lab.KeyPair{&w.people, &w.stranger} {
+		if *pair, err = lab.GenerateKey(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
