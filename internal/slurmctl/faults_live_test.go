@@ -48,9 +48,9 @@ func TestFirstActivationClosesEveryHost(t *testing.T) {
 func TestACrashedControllerIsStartedFirst(t *testing.T) {
 	onEachRelease(t, func(t *testing.T, release string) {
 		l := start(t, release, threeNodes())
-		job := l.Submit(t, "-w n3 -t 10", "sleep 6")
+		job := l.Submit(t, "-w n3 -t 10", "sleep 40")
 		l.WaitJob(t, job, "RUNNING")
-		time.Sleep(6 * time.Second) // the state of the job is saved every 5 s
+		time.Sleep(12 * time.Second) // slurmctld saves the state of jobs now and then
 		l.Must(t, "kill -9 $(cat /run/slurmctld.pid)")
 		conf := l.with(func(n map[string]string) { delete(n, "n3"); n["n4"] = slurmtest.GPUNode })
 		got, err := l.activate(t, l.activation(conf))
@@ -93,7 +93,11 @@ func TestInterruptedAndRunAgain(t *testing.T) {
 		stays := l.Submit(t, "-w n1 -t 10", "sleep 600")
 		l.WaitJob(t, stays, "RUNNING")
 		conf := l.with(func(n map[string]string) { delete(n, "n3"); n["n4"] = slurmtest.GPUNode })
-		for _, at := range []string{"scontrol create reservation", "scontrol reconfigure", "mv -f", "State=DRAIN"} {
+		reload := "scontrol reconfigure"
+		if release == "22.05" {
+			reload = "slurmctld </dev/null" // it is started again
+		}
+		for _, at := range []string{"scontrol create reservation", reload, "mv -f", "State=DRAIN"} {
 			broken := *l.Client
 			cut := false
 			broken.Runner = slurmctl.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
@@ -107,11 +111,8 @@ func TestInterruptedAndRunAgain(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			_, err := broken.Activate(ctx, host, l.activation(conf))
 			cancel()
-			if cut != (err != nil) {
-				t.Errorf("cut at %q: %v, error %v", at, cut, err)
-			}
-			if !cut {
-				continue // this release takes another way
+			if !cut || err == nil {
+				t.Fatalf("cut at %q: %v, error %v", at, cut, err)
 			}
 			nodes, err := l.Nodes(context.Background())
 			if err != nil {
@@ -146,7 +147,7 @@ func TestFullDiskChangesNothing(t *testing.T) {
 		a := l.activation(l.conf)
 		a.Files = append(a.Files, slurmctl.File{Path: "/etc/slurm/zz.conf", Content: strings.Repeat("#\n", 100_000)})
 		_, err := l.activate(t, a)
-		if err == nil || !strings.Contains(err.Error(), "No space left") {
+		if err == nil || !strings.Contains(err.Error(), "100% /etc/slurm") {
 			t.Errorf("got error %v", err)
 		}
 		if after := l.Must(t, "cd /etc/slurm && ls -A && cat *.conf"); after != before {

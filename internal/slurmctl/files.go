@@ -86,6 +86,9 @@ func beside(p, suffix string) string {
 // Place writes all files beside their places first, so that a full disk is
 // found before anything changed, then renames one by one.
 func (s Shell) Place(ctx context.Context, files []File) error {
+	if len(files) == 0 {
+		return nil
+	}
 	archive, err := tarball(files, func(f File) string {
 		return strings.TrimPrefix(beside(f.Path, newSuffix), "/")
 	})
@@ -100,7 +103,8 @@ func (s Shell) Place(ctx context.Context, files []File) error {
 		fmt.Fprintf(&b, "mkdir -p -m 755 %s\n", Quote(path.Dir(f.Path)))
 	}
 	fmt.Fprintf(&b, "trap '%s' EXIT\n", strings.ReplaceAll(Words(append([]string{"rm", "-f"}, news...)...), "'", `'\''`))
-	b.WriteString("tar -x -P -f - -C / --no-same-owner\n")
+	// On a full disk tar does not say why it fails.
+	fmt.Fprintf(&b, "tar -x -P -f - -C / --no-same-owner || { df -P %s >&2; exit 1; }\n", Quote(path.Dir(files[0].Path)))
 	for _, f := range files {
 		fmt.Fprintf(&b, "chown %s:%s %s\nchmod %o %s\n", Quote(orRoot(f.Owner)), Quote(orRoot(f.Group)),
 			Quote(beside(f.Path, newSuffix)), orMode(f.Mode), Quote(beside(f.Path, newSuffix)))

@@ -130,7 +130,7 @@ func (a *activation) again(ctx context.Context) error {
 	if a.fresh {
 		return nil // there was none before
 	}
-	if a.result.Reload == "reconfigure" && a.Ping(ctx) == nil {
+	if a.result.Reload == "reconfigure" && !a.coldNodes() && a.Ping(ctx) == nil {
 		return a.Reconfigure(ctx)
 	}
 	if err := errors.Join(a.host.StopController(ctx), a.host.StartController(ctx)); err != nil {

@@ -92,7 +92,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
-SchedulerParameters=bf_interval=1,sched_interval=2
+SchedulerParameters=sched_interval=1
 SlurmdParameters=config_overrides
 GresTypes=gpu
 ReturnToService=1
