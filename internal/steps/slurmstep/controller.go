@@ -79,6 +79,9 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 		return nil, err
 	}
 	slurmConf := spec.Files["slurm.conf"]
+	if err := roomForState(ctx, session, spec.Controllers[0], slurmConf); err != nil {
+		return nil, err
+	}
 	if err := accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(slurmConf), slurmConf); err != nil {
 		return nil, err
 	}
@@ -175,6 +178,9 @@ func probeController(ctx context.Context, in *step.Input) error {
 		if err := unchanged(ctx, session, host, spec.files()); err != nil {
 			return err
 		}
+	}
+	if err := roomForState(ctx, session, spec.Controllers[0], spec.Files["slurm.conf"]); err != nil {
+		return err
 	}
 	ctl, err := client(ctx, in, session, spec.Controllers)
 	if err != nil {
