@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -87,34 +87,42 @@ func (l *life) shrink(t *testing.T, c *cluster.Cluster) {
 		"hosts: gpu[2,4] # under leaf2", "hosts: gpu2 # under leaf2",
 		"hosts: gpu[1-4] # of train", "hosts: gpu[1-3] # of train",
 	)
-	short := c.Submit(t, "bob", "-w gpu4 --gres=gpu:1 -t 10", "sleep 60")
-	c.WaitRunning(t, short)
-	running := c.StartUp(t)
-	sawDrain := false
-	cluster.Until(t, "the short job to end", 10*time.Minute, func() error {
-		if node, _ := c.TryOn(t, cluster.Controller, "sinfo -h -n gpu4 -o '%T %E'"); strings.Contains(node, "drain") {
-			sawDrain = true
-		}
-		if out := c.Slurm(t, "squeue -h -j "+short+" 2>/dev/null || true"); out != "" {
-			return fmt.Errorf("squeue says %s", out)
-		}
-		return nil
-	})
-	run := running.Wait(t)
-	if run.Err != nil {
-		t.Fatalf("up: %v\n%s", run.Err, run.Output)
-	}
-	if !sawDrain {
-		t.Error("the host was never drained")
-	}
-	if job := c.WaitJob(t, short, time.Minute, "COMPLETED", "NODE_FAIL", "FAILED", "CANCELLED"); job.State != "COMPLETED" || job.Nodes != "gpu4" {
-		t.Errorf("the job of the host that left ended as %+v", job)
-	}
+	run := upUnderJob(t, c, "gpu4")
 	wantChanges(t, run,
 		"delete gpu4-host", "delete gpu4-baseline", "delete gpu4-home", "delete gpu4",
 		"update controller", "update gate")
 	gone(t, c, "gpu4")
 	longJob(t, c)
+}
+
+// upUnderJob runs an up that needs a host free while a job runs there. The job
+// ends by itself once the host is drained, and no sooner.
+func upUnderJob(t *testing.T, c *cluster.Cluster, host string) cluster.Run {
+	t.Helper()
+	job := c.Submit(t, "bob", "-w "+host+" --gres=gpu:1 -t 30", "until [ -e $HOME/end-$SLURM_JOB_ID ]; do sleep 1; done")
+	c.WaitRunning(t, job)
+	running := c.StartUp(t)
+	cluster.Until(t, host+" to be drained", 10*time.Minute, func() error {
+		node := c.Node(t, host)
+		if strings.HasPrefix(node, "draining gpucluster: ") || running.Ended() {
+			return nil
+		}
+		return errors.New(node)
+	})
+	if running.Ended() {
+		t.Errorf("up ended although a job ran on %s", host)
+	}
+	c.WaitRunning(t, job)
+	c.On(t, cluster.Controller, "touch /home/bob/end-"+job)
+	run := running.Wait(t)
+	if run.Err != nil {
+		t.Fatalf("up: %v\n%s", run.Err, run.Output)
+	}
+	ended := c.WaitJob(t, job, time.Minute, "COMPLETED", "NODE_FAIL", "FAILED", "CANCELLED")
+	if ended.State != "COMPLETED" || ended.Nodes != host {
+		t.Errorf("the job on %s ended as %+v", host, ended)
+	}
+	return run
 }
 
 // gone checks that neither Slurm nor the machine has the host any more.
