@@ -48,7 +48,7 @@ var adminRank = map[string]int{"": 0, "none": 0, "operator": 1, "admin": 2}
 
 func (q *QOS) accounting() accounting.Entity {
 	f := newFields(accounting.Key{Kind: accounting.KindQOS, Name: q.Name})
-	f.text(accounting.FieldDescription, q.Description, q.Name)
+	f.label(accounting.FieldDescription, q.Description, q.Name)
 	f.number(accounting.FieldPriority, q.Priority)
 	f.text(accounting.FieldPreempt, strings.Join(q.Preempts, ","), "")
 	f.text(accounting.FieldPreemptMode, q.PreemptMode, "cluster")
@@ -64,8 +64,8 @@ func (q *QOS) accounting() accounting.Entity {
 func (a *Account) accounting() accounting.Entity {
 	f := newFields(accounting.Key{Kind: accounting.KindAccount, Name: a.Name})
 	f.text(accounting.FieldParent, a.Parent, rootAccount)
-	f.text(accounting.FieldDescription, a.Description, a.Name)
-	f.text(accounting.FieldOrganization, a.Organization, a.Parent)
+	f.label(accounting.FieldDescription, a.Description, a.Name)
+	f.label(accounting.FieldOrganization, a.Organization, a.Parent)
 	f.text(accounting.FieldFairshare, strconv.Itoa(valueOr(a.FairShare, defaultFairShare)), strconv.Itoa(defaultFairShare))
 	f.text(accounting.FieldQOS, strings.Join(a.QOS, ","), "")
 	f.text(accounting.FieldDefaultQOS, a.DefaultQOS, "")
@@ -93,12 +93,23 @@ func newFields(key accounting.Key) fields {
 	return fields{entity: &accounting.Entity{Key: key}}
 }
 
-// text states a value, or lets it be initial where it is the default.
+// text states a value that differs from its default.
 func (f fields) text(field accounting.Field, value, otherwise string) {
-	to := &f.entity.Fields
-	if value == otherwise {
-		to = &f.entity.Initial
+	if value != otherwise {
+		put(&f.entity.Fields, field, value)
 	}
+}
+
+// label states a text, or lets it be initial where it is the default: Slurm's own
+// default would be another.
+func (f fields) label(field accounting.Field, value, otherwise string) {
+	if value == otherwise {
+		put(&f.entity.Initial, field, value)
+	}
+	f.text(field, value, otherwise)
+}
+
+func put(to *map[accounting.Field]string, field accounting.Field, value string) {
 	if *to == nil {
 		*to = map[accounting.Field]string{}
 	}

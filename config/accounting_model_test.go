@@ -75,7 +75,7 @@ func TestAccountingModelStatesOnlyWhatDiffers(t *testing.T) {
 			accounting.FieldGrpTRES: "cpu=4,gres/gpu=8", accounting.FieldGrpJobs: "2"},
 		{Kind: accounting.KindAssociation, Name: "u", Account: "a"}: nil,
 		{Kind: accounting.KindAssociation, Name: "u", Account: "b"}: {accounting.FieldMaxJobs: "1"},
-		{Kind: accounting.KindUser, Name: "u"}: {accounting.FieldDefaultAccount: "b", accounting.FieldAdminLevel: "operator"},
+		{Kind: accounting.KindUser, Name: "u"}:                      {accounting.FieldDefaultAccount: "b", accounting.FieldAdminLevel: "operator"},
 	}
 	if len(stated) != len(want) {
 		t.Errorf("declares %d entities, want %d", len(stated), len(want))

@@ -62,3 +62,36 @@ func TestReadLedger(t *testing.T) {
 		})
 	}
 }
+
+func TestDesiredAsJSON(t *testing.T) {
+	d := Desired{Cluster: "test", Entities: []Entity{
+		{Key: k(KindQOS, "fast", ""), Fields: map[Field]string{FieldPriority: "5"}, Initial: map[Field]string{FieldDescription: "fast"}},
+		{Key: k(KindAccount, "a", "")},
+		{Key: k(KindUser, "u", "")},
+		{Key: k(KindAssociation, "u", "a"), Fields: map[Field]string{FieldMaxJobs: "4"}},
+	}}
+	data, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"cluster":"test","qos":{"fast":{"set":{"Priority":"5"},"initial":{"Description":"fast"}}},"accounts":{"a":{}},` +
+		`"users":{"u":{}},"associations":{"a/u":{"set":{"MaxJobs":"4"}}}}`
+	if string(data) != want {
+		t.Errorf("written as %s, want %s", data, want)
+	}
+	var back Desired
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := json.Marshal(back); err != nil || string(again) != want {
+		t.Errorf("read back as %s (%v)", again, err)
+	}
+	for _, bad := range []string{`{"cluster":1}`, `{"wckeys":{}}`, `{"associations":{"alice":{}}}`} {
+		if err := json.Unmarshal([]byte(bad), &back); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
+	}
+	if _, err := json.Marshal(Desired{Entities: []Entity{{Key: k(KindBank, "a", "")}}}); err == nil {
+		t.Error("an account of the database by itself was accepted")
+	}
+}

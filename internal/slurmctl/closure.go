@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 )
 
 // closurePrefix begins the name of every closure.
@@ -20,20 +23,26 @@ func ClosureName(node string) string { return closurePrefix + node }
 // a host that joins it must not run before.
 func (c *Client) Close(ctx context.Context, nodes []string) error {
 	open, err := c.withClosure(ctx, nodes, false)
-	if err != nil || len(open) == 0 {
+	if err != nil {
 		return err
 	}
-	var script strings.Builder
-	script.WriteString("set -e\n")
-	for _, n := range open {
-		script.WriteString(Words("scontrol", "create", "reservation", "ReservationName="+ClosureName(n),
-			"StartTime=now", "Duration=UNLIMITED", "Users=root", "Flags=MAINT,IGNORE_JOBS", "Nodes="+n) + " >/dev/null\n")
-	}
-	if _, err := c.Runner.Run(ctx, script.String(), nil); err != nil {
-		return fmt.Errorf("closing %s: %w", strings.Join(open, ","), err)
+	for some := range slices.Chunk(open, closureBatch) {
+		var script strings.Builder
+		script.WriteString("set -e\n")
+		for _, n := range some {
+			script.WriteString(Words("scontrol", "create", "reservation", "ReservationName="+ClosureName(n),
+				"StartTime=now", "Duration=UNLIMITED", "Users=root", "Flags=MAINT,IGNORE_JOBS", "Nodes="+n) + " >/dev/null\n")
+		}
+		if _, err := c.Runner.Run(ctx, script.String(), nil); err != nil {
+			return fmt.Errorf("closing %s: %w", hostlist.Compress(some), err)
+		}
 	}
 	return nil
 }
+
+// closureBatch bounds the nodes of one script: the system takes a command of
+// 128 KiB at most.
+const closureBatch = 200
 
 // Closed lists which of the nodes are closed.
 func (c *Client) Closed(ctx context.Context, nodes []string) ([]string, error) {
@@ -69,13 +78,16 @@ func (c *Client) Open(ctx context.Context, nodes []string) error {
 		if err != nil || len(closed) == 0 {
 			return err
 		}
-		last := c.open(ctx, closed)
+		var last error
+		for some := range slices.Chunk(closed, closureBatch) {
+			last = errors.Join(last, c.open(ctx, some))
+		}
 		if last == nil {
 			return nil
 		}
 		var failed *CommandError
 		if !errors.As(last, &failed) || time.Now().After(until) {
-			return fmt.Errorf("opening %s: %w", strings.Join(closed, ","), last)
+			return fmt.Errorf("opening %s: %w", hostlist.Compress(closed), last)
 		}
 		if err := c.wait(ctx); err != nil {
 			return err
