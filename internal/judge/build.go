@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/debmirror"
 )
 
 const packages = "slurmctld,slurmd,slurm-client,munge"
@@ -35,9 +36,13 @@ func build(t testing.TB, suite, root string) string {
 	if err := os.RemoveAll(fresh); err != nil {
 		return err.Error()
 	}
+	mirror, err := debmirror.Find()
+	if err != nil {
+		return err.Error()
+	}
 	out, err := exec.Command("mmdebstrap", "--variant=minbase", "--include="+packages,
 		`--aptopt=Acquire::Check-Valid-Until "false"`, suite, fresh,
-		fmt.Sprintf("deb %s %s main", mirror(), suite)).CombinedOutput()
+		fmt.Sprintf("deb %s %s main", mirror, suite)).CombinedOutput()
 	if err != nil {
 		return fmt.Sprintf("mmdebstrap %s: %v: %s", suite, err, lastLine(string(out)))
 	}
@@ -60,29 +65,6 @@ func waitFor(path string) (unlock func(), err error) {
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
 	return func() { f.Close() }, nil
-}
-
-// mirror is the Debian mirror of this machine's own package sources.
-func mirror() string {
-	files, _ := filepath.Glob("/etc/apt/sources.list.d/*")
-	for _, name := range append(files, "/etc/apt/sources.list") {
-		f, err := os.Open(name)
-		if err != nil {
-			continue
-		}
-		scan := bufio.NewScanner(f)
-		for scan.Scan() {
-			for _, word := range strings.Fields(scan.Text()) {
-				if strings.HasPrefix(word, "http") && strings.HasSuffix(strings.TrimRight(word, "/"), "/debian") &&
-					!strings.HasPrefix(scan.Text(), "#") {
-					f.Close()
-					return word
-				}
-			}
-		}
-		f.Close()
-	}
-	return "http://deb.debian.org/debian"
 }
 
 func lastLine(s string) string {

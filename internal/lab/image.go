@@ -40,7 +40,7 @@ func (e *Engine) ProbeImage(ctx context.Context, spec ImageSpec) error {
 // EnsureImage builds the image that a spec asks for, once for this machine, and returns its
 // name. A build prints its progress; it leaves nothing behind when it fails.
 func (e *Engine) EnsureImage(ctx context.Context, spec ImageSpec) (ImageInfo, error) {
-	r, err := newRecipe(spec, machineMirror())
+	r, err := machineRecipe(spec)
 	if err != nil {
 		return ImageInfo{}, fmt.Errorf("building the lab's image: %w", err)
 	}

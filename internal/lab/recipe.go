@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/debmirror"
 )
 
 // ImageSpec asks for the image of lab hosts.
@@ -161,10 +163,19 @@ func digest(values ...any) string {
 	return hex.EncodeToString(sum[:])[:12]
 }
 
+// machineRecipe is the recipe of a spec with this machine's mirror.
+func machineRecipe(spec ImageSpec) (recipe, error) {
+	mirror, err := debmirror.Find()
+	if err != nil {
+		return recipe{}, err
+	}
+	return newRecipe(spec, mirror)
+}
+
 // ImageName returns the name that EnsureImage would give the image on this machine,
 // without building it.
 func ImageName(spec ImageSpec) (string, error) {
-	r, err := newRecipe(spec, machineMirror())
+	r, err := machineRecipe(spec)
 	if err != nil {
 		return "", err
 	}

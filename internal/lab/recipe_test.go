@@ -26,7 +26,7 @@ func TestRecipe(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			r, err := newRecipe(c.spec, defaultMirror)
+			r, err := newRecipe(c.spec, "http://mirror.test/debian")
 			if c.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), c.wantErr) {
 					t.Errorf("got %v, want %q", err, c.wantErr)

@@ -1,13 +1,13 @@
-package lab
+package debmirror
 
 import "testing"
 
-func TestChooseMirror(t *testing.T) {
+func TestChoose(t *testing.T) {
 	cases := map[string]struct {
 		texts []string
 		want  string
 	}{
-		"nothing": {want: defaultMirror},
+		"nothing": {want: ""},
 		"one line": {texts: []string{"# main\ndeb http://mirror.test/debian/ bookworm main\n"},
 			want: "http://mirror.test/debian"},
 		"one line with options": {texts: []string{"deb [arch=amd64 signed-by=/k.gpg] https://mirror.test/debian trixie main contrib\n"},
@@ -20,12 +20,12 @@ func TestChooseMirror(t *testing.T) {
 			want: "http://mirror.test/debian"},
 		"disabled and source stanzas": {texts: []string{
 			"Enabled: no\nTypes: deb\nURIs: http://off.test/debian\nSuites: trixie\n\nTypes: deb-src\nURIs: http://src.test/debian\nSuites: trixie\n"},
-			want: defaultMirror},
-		"cdrom": {texts: []string{"deb cdrom:[Debian] trixie main\n"}, want: defaultMirror},
+			want: ""},
+		"cdrom": {texts: []string{"deb cdrom:[Debian] trixie main\n"}, want: ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := chooseMirror(c.texts); got != c.want {
+			if got := choose(c.texts); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -41,4 +41,11 @@ func FuzzParseSources(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestFindTakesTheVariable(t *testing.T) {
+	t.Setenv(Variable, "http://mirror.test/debian/")
+	if got, err := Find(); err != nil || got != "http://mirror.test/debian" {
+		t.Errorf("found %q, %v", got, err)
+	}
 }

@@ -1,6 +1,9 @@
-package lab
+// Package debmirror finds the Debian mirror that this machine's own apt uses,
+// so that whatever is built here comes from where the machine's packages come from.
+package debmirror
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,16 +11,19 @@ import (
 	"strings"
 )
 
-// defaultMirror serves machines whose own apt sources are not Debian's.
-const defaultMirror = "http://deb.debian.org/debian"
+// Variable names a mirror, for machines whose own apt sources have none of Debian's.
+const Variable = "GPUCLUSTER_DEBIAN_MIRROR"
 
 // debianSuite matches the names of Debian's main suites. Those of security and of updates
 // live elsewhere or hold only a part.
 var debianSuite = regexp.MustCompile(`^(bullseye|bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)$`)
 
-// machineMirror returns the Debian mirror that this machine's own apt uses, so that the
-// lab's images come from where the machine's packages come from.
-func machineMirror() string {
+// Find returns the mirror that [Variable] names, else the first one in this
+// machine's apt sources that carries a main suite of Debian.
+func Find() (string, error) {
+	if named := os.Getenv(Variable); named != "" {
+		return strings.TrimSuffix(named, "/"), nil
+	}
 	var texts []string
 	paths := []string{"/etc/apt/sources.list"}
 	for _, pattern := range []string{"/etc/apt/sources.list.d/*.list", "/etc/apt/sources.list.d/*.sources"} {
@@ -30,12 +36,15 @@ func machineMirror() string {
 			texts = append(texts, string(text))
 		}
 	}
-	return chooseMirror(texts)
+	if found := choose(texts); found != "" {
+		return found, nil
+	}
+	return "", errors.New("this machine's apt sources name no Debian mirror: set " + Variable + " to the address of one")
 }
 
-// chooseMirror returns the first mirror in texts of apt source files, in either format,
-// that carries a main suite of Debian.
-func chooseMirror(texts []string) string {
+// choose returns the first mirror in texts of apt source files, in either format,
+// that carries a main suite of Debian, or "".
+func choose(texts []string) string {
 	for _, text := range texts {
 		for _, s := range parseSources(text) {
 			for _, suite := range s.suites {
@@ -45,7 +54,7 @@ func chooseMirror(texts []string) string {
 			}
 		}
 	}
-	return defaultMirror
+	return ""
 }
 
 // aptSource is one archive that apt reads packages from.
