@@ -22,7 +22,7 @@ func TestPackagesOfAnotherDebian(t *testing.T) {
 	w.twice(playbook.Controller, only("ctl1"), vars{"slurm_packages_version": w.release, "slurm_packages_uid": 901, "slurm_packages_gid": 902, "slurm_packages_mirror": mirror},
 		vars{"munge_key": w.munge})
 	w.want("ctl1", "slurmctld -V | cut -d. -f1,2; systemctl is-active slurmctld || true; test -e /usr/sbin/policy-rc.d || echo clean; id -u slurm; id -g slurm; . /etc/os-release; echo $VERSION_CODENAME",
-		"slurm 26.05\ninactive\nclean\n901\n902\ntrixie")
+		"slurm-wlm 26.05\ninactive\nclean\n901\n902\ntrixie")
 	w.want("ctl1", "dpkg-query -W -f '${Version}' systemd | cut -d. -f1", "257")
 
 	_, err := w.run(playbook.Controller, only("ctl1"), vars{"slurm_packages_version": "24.11", "slurm_packages_uid": 901, "slurm_packages_gid": 902}, vars{"munge_key": w.munge})
