@@ -30,12 +30,13 @@ func TestPlaybooksOnLabHosts(t *testing.T) {
 			w.sharedHome()
 			w.cluster()
 			w.recovery()
-			w.secretsStayHidden()
 			if release == "24.11" {
 				w.interruption()
 				w.sharedHost()
+				w.password()
 				w.names()
 			}
+			w.secretsStayHidden()
 			w.removal()
 		})
 	}
@@ -108,9 +109,9 @@ func (w *world) cluster() {
 		return v
 	}
 	dbd := strings.Join([]string{"# slurmdbd.conf: written by gpucluster.", "DbdHost=ctl1", "SlurmUser=slurm", "AuthType=auth/munge",
-		"StorageType=accounting_storage/mysql", "StorageHost=localhost", "StorageUser=slurm", "StorageLoc=slurm_acct_db", "StoragePass=plain-" + w.munge[:12], ""}, "\n")
+		"StorageType=accounting_storage/mysql", "StorageHost=localhost", "StorageUser=slurm", "StorageLoc=slurm_acct_db", "StoragePass=" + w.dbPlain(), ""}, "\n")
 	w.twice(playbook.Database, only("ctl1"), base(vars{"mariadb_buffer_pool_mib": 64}),
-		vars{"munge_key": w.munge, "mariadb_password": "plain-" + w.munge[:12], "slurm_database_conf": dbd})
+		vars{"munge_key": w.munge, "mariadb_password": w.dbPlain(), "slurm_database_conf": dbd})
 	w.want("ctl1", "stat -c '%a %U' /etc/slurm/slurmdbd.conf /etc/munge/munge.key", "600 slurm\n400 munge")
 
 	w.twice(playbook.Controller, only("ctl1"), base(nil), secrets)
@@ -207,7 +208,7 @@ func (w *world) recovery() {
 // secretsStayHidden looks for the secrets where they must not be.
 func (w *world) secretsStayHidden() {
 	for _, host := range []string{"ctl1", "gpu1"} {
-		needle := w.munge[:40]
+		needle := w.munge[:40] + "\n" + w.dbPlain() + "\n" + w.dbPass
 		script := "n=$(cat); journalctl -q --no-pager -o cat | grep -cF \"$n\"; grep -rlF \"$n\" /tmp /var/log /var/tmp /root 2>/dev/null; find / -xdev -newer /etc/machine-id -type f -perm -o=r -size -64k -print0 2>/dev/null | xargs -0 grep -lF \"$n\" 2>/dev/null; true"
 		out, err := w.session.Run(w.t.Context(), host, script, []byte(needle))
 		if err != nil {
@@ -268,6 +269,21 @@ func (w *world) sharedHost() {
 		w.t.Error(err)
 	}
 	w.want("ctl1", look, before)
+}
+
+// password gives a database to a user whose password is hard to quote, and
+// changes it.
+func (w *world) password() {
+	conf := w.on("ctl1", "cat /etc/slurm/slurmdbd.conf") + "\n"
+	v := vars{"slurm_packages_version": w.release, "mariadb_buffer_pool_mib": 64, "mariadb_user": "odd", "mariadb_database": "odd_db"}
+	for _, password := range []string{"before", w.dbPass} {
+		w.twice(playbook.Database, only("ctl1"), v, vars{"munge_key": w.munge, "mariadb_password": password, "slurm_database_conf": conf})
+		script := `IFS= read -r p; MYSQL_PWD="$p" mariadb -u odd -N -e 'CREATE TABLE t (i INT); DROP TABLE t; SELECT DATABASE()' odd_db`
+		out, err := w.session.Run(w.t.Context(), "ctl1", script, []byte(password+"\n"))
+		if err != nil || strings.TrimSpace(out) != "odd_db" {
+			w.t.Errorf("the user cannot use its database: %q, %v", out, err)
+		}
+	}
 }
 
 // names keeps a block in /etc/hosts and takes it back. The lab's own file is
