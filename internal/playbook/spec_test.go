@@ -112,8 +112,9 @@ func TestEveryPlaybookIsNamed(t *testing.T) {
 }
 
 func TestDigest(t *testing.T) {
-	if Digest(Compute) != Digest(Compute) || len(Digest(Compute)) != 16 {
-		t.Error("the digest is not stable")
+	first, again := Digest(Compute), Digest(Compute)
+	if first != again || len(first) != 16 {
+		t.Errorf("the digest is not stable: %s, %s", first, again)
 	}
 	if Digest(Compute) == Digest(Login) || Digest(Compute) == Digest(Compute, Login) {
 		t.Error("different playbooks have the same digest")

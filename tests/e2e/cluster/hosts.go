@@ -77,7 +77,7 @@ func Until(t testing.TB, what string, limit time.Duration, ask func() error) {
 	t.Helper()
 	const pause = time.Second
 	var last error
-	_, err := retry.DoWithRetryE(t, what, int(limit/pause), pause, func() (string, error) {
+	_, err := retry.DoWithRetryContextE(t, t.Context(), what, int(limit/pause), pause, func() (string, error) {
 		last = ask()
 		return "", last
 	})
