@@ -17,10 +17,10 @@ MODULES := . tools/pulumi-resource-command
 SHELL_SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' '.ci/run')
 
 .DEFAULT_GOAL := help
-.PHONY: help tools up preview down status ssh check fmt test bench clean clean-tools
+.PHONY: help tools up preview down status ssh check fmt test e2e bench clean clean-tools
 
 help: ## Show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nThe environment is %s; another one: make up ENV=name (a file stacks/Pulumi.name.yaml)\n' '$(ENV)'
 
 tools: ## Find or build the programs that are needed, into .tools (minutes the first time)
@@ -54,7 +54,11 @@ test: tools ## Run every test, the ones on real daemons and in the lab included
 	@echo "== go test: tools/pulumi-resource-command"
 	@cd tools/pulumi-resource-command && go test -timeout 10m $(GOTEST) ./...
 	@echo "== go test: whole environments, one after the other"
-	@go test -p 1 -timeout 60m $(GOTEST) ./tests/...
+	@go test -p 1 -timeout 30m $(GOTEST) $$(go list ./tests/... | grep -v /tests/e2e$$)
+	@go test -short -timeout 30m $(GOTEST) ./tests/e2e
+
+e2e: tools ## Run the long end-to-end tests: changes, releases, faults, placement (most of an hour)
+	@go test -timeout 120m $(GOTEST) ./tests/e2e
 
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...

@@ -14,23 +14,24 @@ import (
 // each, the next up makes it whole and the one after that changes nothing; at
 // the end every job that was accepted has its record.
 func TestFaults(t *testing.T) {
+	long(t)
 	c := cluster.New(t, "faults", small)
 	runStages(t, c, []stage{
 		{"up", func(t *testing.T, c *cluster.Cluster) { c.Up(t) }, true},
-		{"a daemon is killed", killDaemons, false},
-		{"a host is rebooted", rebootHost, false},
-		{"a host's container is killed", killContainer, false},
-		{"a host's container is removed", removeContainer, false},
-		{"a host loses its network while up runs", cutNetwork, false},
-		{"up is interrupted", interruptUp, false},
-		{"up is killed", killUp, false},
-		{"the controller's disk is full", fillDisk, false},
+		{"a daemon is killed", killDaemons, false, false},
+		{"a host is rebooted", rebootHost, false, false},
+		{"a host's container is killed", killContainer, false, false},
+		{"a host's container is removed", removeContainer, false, false},
+		{"a host loses its network while up runs", cutNetwork, false, false},
+		{"up is interrupted", interruptUp, false, false},
+		{"up is killed", killUp, false, false},
+		{"the controller's disk is full", fillDisk, false, false},
 		{"no accepted job is lost", func(t *testing.T, c *cluster.Cluster) {
 			if lost := c.LostJobs(t); len(lost) > 0 {
 				t.Errorf("jobs %v were accepted and have no record", lost)
 			}
 		}, false},
-		{"destroy without the controller's container", downWithoutController, true},
+		{"destroy without the controller's container", downWithoutController, true, false},
 	})
 }
 

@@ -21,14 +21,27 @@ type stage struct {
 	// vital stages end the test when they fail: nothing after them would mean
 	// anything.
 	vital bool
+	// brief stages run also with -short.
+	brief bool
 }
 
 func runStages(t *testing.T, c *cluster.Cluster, stages []stage) {
 	for _, s := range stages {
+		if testing.Short() && !s.brief {
+			continue
+		}
 		passed := t.Run(s.name, func(t *testing.T) { s.run(t, c) })
 		if !passed && s.vital {
 			t.Fatalf("%s failed; what follows needs it", s.name)
 		}
+	}
+}
+
+// long skips a test that takes many minutes when -short is given.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes many minutes; not in -short (make e2e runs it)")
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // switches of 50 nodes, with the file set that the toolkit renders. A job that
 // fits under one leaf must be there, although half of either is free.
 func TestPlacement(t *testing.T) {
+	long(t)
 	crowd := newCrowd(t)
 	crowd.place(t, crowded(t))
 	crowd.start(t)

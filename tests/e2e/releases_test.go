@@ -10,20 +10,21 @@ import (
 
 // TestReleases builds the same environment with one word changed.
 func TestReleases(t *testing.T) {
+	long(t)
 	for _, version := range []string{"22.05", "26.05"} {
 		t.Run(version, func(t *testing.T) {
 			c := cluster.New(t, "release", small)
 			c.Edit(t, `version: "24.11"`, `version: "`+version+`"`)
 			r := release{version: version}
 			stages := []stage{
-				{"up from nothing", r.up, true},
-				{"a job runs over two hosts", r.job, false},
-				{"up again changes nothing", r.again, false},
+				{"up from nothing", r.up, true, false},
+				{"a job runs over two hosts", r.job, false, false},
+				{"up again changes nothing", r.again, false, false},
 			}
 			if version == "22.05" {
-				stages = append(stages, stage{"a host comes in while a job runs", r.grow, false})
+				stages = append(stages, stage{"a host comes in while a job runs", r.grow, false, false})
 			}
-			runStages(t, c, append(stages, stage{"destroy leaves nothing", r.down, true}))
+			runStages(t, c, append(stages, stage{"destroy leaves nothing", r.down, true, false}))
 		})
 	}
 }
