@@ -17,7 +17,7 @@ func TestFaults(t *testing.T) {
 	long(t)
 	c := cluster.New(t, "faults", small)
 	runStages(t, c, []stage{
-		{"up", func(t *testing.T, c *cluster.Cluster) { c.Up(t) }, true},
+		{"up", func(t *testing.T, c *cluster.Cluster) { c.Up(t) }, true, false},
 		{"a daemon is killed", killDaemons, false, false},
 		{"a host is rebooted", rebootHost, false, false},
 		{"a host's container is killed", killContainer, false, false},
@@ -30,7 +30,7 @@ func TestFaults(t *testing.T) {
 			if lost := c.LostJobs(t); len(lost) > 0 {
 				t.Errorf("jobs %v were accepted and have no record", lost)
 			}
-		}, false},
+		}, false, false},
 		{"destroy without the controller's container", downWithoutController, true, false},
 	})
 }

@@ -58,6 +58,7 @@ func (l *life) reshape(t *testing.T, c *cluster.Cluster) {
         profile: h100x8
 `, `      - names: gpu1
         profile: h100x8
+        roles: [compute]
       - names: gpu2
         profile: h100x4
 `)
