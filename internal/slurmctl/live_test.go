@@ -18,6 +18,7 @@ func onEachRelease(t *testing.T, run func(t *testing.T, release string)) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves real daemons out")
 	}
+	t.Parallel() // go test -parallel 6 is not too much for two cores
 	var releases []string
 	for r := range slurmtest.Releases {
 		releases = append(releases, r)
