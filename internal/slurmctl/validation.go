@@ -199,6 +199,11 @@ func (e *JobTimeout) Error() string {
 	return fmt.Sprintf("job %s did not end within %s: %s", e.Name, e.Waited, e.Why)
 }
 
+// Queued tells that the job never began: it waited for resources to the end.
+func (e *JobTimeout) Queued() bool {
+	return strings.Contains(e.Why, "queued and waiting for resources") && !strings.Contains(e.Why, "has been allocated resources")
+}
+
 // srun runs the probe, one task a node. Whatever happens, no job of that name is
 // left: the wrapper cancels it, also when the connection to the controller is cut.
 func (c *Client) srun(ctx context.Context, job srunJob) (string, error) {

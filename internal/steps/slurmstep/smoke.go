@@ -2,8 +2,10 @@ package slurmstep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
@@ -12,6 +14,10 @@ import (
 // smokeName stands for the job in the list that the gate judges: the job may
 // fail without keeping the rest of the run from its end.
 const smokeName = "the smoke job"
+
+// busyLimit is how long the job waits where jobs of others may hold the hosts:
+// it does not keep their queue from moving, and a run does not wait for them.
+const busyLimit = time.Minute
 
 // SmokeSpec asks for a job over several hosts that proves the whole cluster.
 type SmokeSpec struct {
@@ -45,9 +51,21 @@ func applySmoke(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen, err := ctl.RunSmoke(ctx, slurmctl.Smoke{Nodes: spec.Hosts, GPUs: gres, Partition: spec.Partition})
+	smoke := slurmctl.Smoke{Nodes: spec.Hosts, GPUs: gres, Partition: spec.Partition}
+	others, err := ctl.Jobs(ctx, "RUNNING", "COMPLETING", "SUSPENDED")
+	if err != nil {
+		return nil, err
+	}
+	if len(others) > 0 {
+		smoke.Limit = busyLimit
+	}
+	seen, err := ctl.RunSmoke(ctx, smoke)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
+	}
+	var late *slurmctl.JobTimeout
+	if len(others) > 0 && errors.As(err, &late) && late.Queued() {
+		return step.Ready(smokeName, "put off: jobs of others hold the hosts; each host has run a job of ours when it came in"), nil
 	}
 	if err != nil {
 		return step.Quarantined(smokeName, err), nil
