@@ -49,6 +49,7 @@ fmt: ## Format the Go code
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
 test: tools ## Run every test, the ones on real daemons and in the lab included
+	@tools/install.sh --test
 	@echo "== go test: packages"
 	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v /tests/)
 	@echo "== go test: tools/pulumi-resource-command"

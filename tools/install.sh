@@ -4,6 +4,7 @@
 #
 #   tools/install.sh           what `make up` needs
 #   tools/install.sh --check   and what `make check` needs
+#   tools/install.sh --test    and what `make test` needs: the real daemons that tests run for themselves
 #
 # Versions are pinned by the go.mod of each folder in tools/. The first run compiles Pulumi (minutes); go.mod, go.sum,
 # the folder's sources and the Go version decide whether a program is built again.
@@ -148,6 +149,31 @@ own() {
 }
 own gpucluster cmd/gpucluster
 own gpucluster-stack stacks
+
+# without_starting COMMAND...: installs packages whose daemons are not to run on this machine. The policy file is how
+# Debian's packages are told.
+without_starting() {
+	local policy=/usr/sbin/policy-rc.d made=
+	if ((EUID == 0)) && [[ ! -e $policy ]]; then
+		printf '#!/bin/sh\nexit 101\n' >"$policy"
+		chmod 755 "$policy"
+		made=yes
+	fi
+	"$@"
+	if [[ $made == yes ]]; then
+		rm -f "$policy"
+	fi
+}
+
+# Slurm 22.05 is Debian 12's own; the other releases come as trees that tests enter. Without root, or on another system,
+# the tests that need them say so and are skipped.
+if [[ ${1:-} == --test ]] && ((EUID == 0)) && command -v apt-get >/dev/null; then
+	without_starting need_packages munge:munged slurmctld:slurmctld slurmd:slurmd slurmdbd:slurmdbd slurm-client:scontrol \
+		mariadb-server:mariadbd openssh-server:sshd iproute2:ip
+	with_progress "trees of other Debian releases" go test -C "$root" -count=1 ./internal/judge ||
+		die "the trees could not be made; the lines above say why"
+	with_progress "databases in them" sh "$root/internal/slurmtest/prepare.sh" || die "the databases could not be installed; the lines above say why"
+fi
 
 if [[ ${1:-} == --check ]]; then
 	need_packages yamllint:yamllint ansible-lint:ansible-lint shellcheck:shellcheck
