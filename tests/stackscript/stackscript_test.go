@@ -27,7 +27,11 @@ import (
 
 func main() {
 	pulumi.Run(func(ctx *pulumi.Context) error {
-		own, err := os.ReadFile("Pulumi." + ctx.Stack() + ".yaml")
+		file := os.Getenv("GPUCLUSTER_ENVIRONMENT_FILE")
+		if file == "" {
+			file = "Pulumi." + ctx.Stack() + ".yaml"
+		}
+		own, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
@@ -77,6 +81,8 @@ func checkout(t *testing.T, source string) string {
 		"tools/stack.sh":              read(t, "../../tools/stack.sh"),
 		"go.mod":                      read(t, "../../go.mod"),
 		"go.sum":                      read(t, "../../go.sum"),
+		// What the script ends with is not the matter of these tests.
+		".tools/bin/gpucluster": "#!/bin/sh\necho \"$2 as it is: $1\"\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -148,8 +154,8 @@ func TestStackFromTwoCheckouts(t *testing.T) {
 		t.Errorf("the preview does not show the output:\n%s", preview)
 	}
 	up := must(t)(stack(first, state, []string{"up", "test-env"}))
-	if lines := strings.Split(strings.TrimSpace(up), "\n"); lines[len(lines)-1] != "built a cluster from config" {
-		t.Errorf("up does not end with the summary:\n%s", up)
+	if lines := strings.Split(strings.TrimSpace(up), "\n"); lines[len(lines)-1] != "test-env as it is: status" {
+		t.Errorf("up does not end with the state of the environment:\n%s", up)
 	}
 
 	second := checkout(t, program)
@@ -190,6 +196,26 @@ func TestStackFromTwoCheckouts(t *testing.T) {
 	if !strings.Contains(down, "1 deleted") {
 		t.Errorf("down deleted nothing:\n%s", down)
 	}
+}
+
+func TestStackFromAFileElsewhere(t *testing.T) {
+	dir, state := checkout(t, program), t.TempDir()
+	elsewhere := filepath.Join(t.TempDir(), "a folder")
+	file := filepath.Join(elsewhere, "Pulumi.far-env.yaml")
+	if err := os.Mkdir(elsewhere, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("# far\n"+environment), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up := must(t)(stack(dir, state, []string{"up", file}))
+	if !strings.Contains(up, `"built a cluster from # far\n"`) {
+		t.Errorf("up did not read the file:\n%s", up)
+	}
+	if content := read(t, file); content != "# far\n"+environment {
+		t.Errorf("up has changed the file:\n%s", content)
+	}
+	must(t)(stack(dir, state, []string{"down", file}))
 }
 
 func TestStackAfterAKill(t *testing.T) {
@@ -271,6 +297,7 @@ func TestStackRefuses(t *testing.T) {
 		"no environment":           {[]string{"up"}, t.TempDir(), "usage:"},
 		"an unknown environment":   {[]string{"up", "other"}, t.TempDir(), "there is no stacks/Pulumi.other.yaml; the environments are: test-env"},
 		"a path as environment":    {[]string{"up", "../x"}, t.TempDir(), "../x is not a name of an environment"},
+		"a file that is not there": {[]string{"up", "/nowhere/Pulumi.x.yaml"}, t.TempDir(), "there is no file /nowhere/Pulumi.x.yaml"},
 		"an unknown verb":          {[]string{"build", "test-env"}, t.TempDir(), "unknown verb build"},
 		"state without passphrase": {[]string{"up", "test-env"}, lost, "passphrase, which encrypts their secrets, is gone"},
 	} {
