@@ -260,7 +260,8 @@ func (w *world) sharedHost() {
 	secrets := vars{"munge_key": w.munge}
 	look := "cat /etc/slurm/slurm.conf /etc/slurm/slurmdbd.conf /etc/munge/munge.key | sha256sum; systemctl is-active slurmctld slurmdbd munge"
 	before := w.on("ctl1", look)
-	login := vars{"slurm_packages_version": w.release, "slurm_login_conf_servers": []string{"ctl1"}}
+	login := vars{"slurm_packages_version": w.release, "slurm_login_conf_servers": []string{"ctl1"},
+		"slurm_login_authorized_keys": vars{"alice": []string{w.people.Public}}}
 	w.twice(playbook.Login, only("ctl1"), login, secrets)
 	w.want("ctl1", look, before)
 	w.twice(playbook.LoginRemove, only("ctl1"), login, nil)
