@@ -51,13 +51,17 @@ changes:
   returned: always
 """
 
+import glob
 import os
+import re
 import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.gpucluster.host.plugins.module_utils import files
 
 POLICY = "/usr/sbin/policy-rc.d"
+# Stands in a file for the mirror that the host itself uses.
+HOST_MIRROR = "@HOST_MIRROR@"
 
 
 def installed(module, names):
@@ -114,7 +118,33 @@ def apt(module, *words):
     return module.run_command(common + list(words), environ_update=environment)
 
 
+def host_mirror():
+    """The first Debian mirror in the host's own sources, in either format."""
+    for path in ["/etc/apt/sources.list"] + sorted(glob.glob("/etc/apt/sources.list.d/*")):
+        try:
+            with open(path) as f:
+                text = f.read()
+        except OSError:
+            continue
+        found = re.search(r"^(?:deb\s+(?:\[[^\]]*\]\s+)?|URIs:\s*)(\S+/debian)/?(?:\s|$)", text, re.M)
+        if found:
+            return found.group(1)
+    return ""
+
+
+def name_mirror(module):
+    """Puts the host's own mirror into files that ask for it."""
+    for entry in module.params["files"]:
+        if HOST_MIRROR not in (entry.get("content") or ""):
+            continue
+        mirror = host_mirror()
+        if not mirror:
+            module.fail_json(msg="the host's apt sources name no Debian mirror: set slurm_packages_mirror")
+        entry["content"] = entry["content"].replace(HOST_MIRROR, mirror)
+
+
 def install(module, missing):
+    name_mirror(module)
     if files.place(module) or lists_age() > module.params["refresh_age"]:
         rc, out, err = apt(module, "update")
         if rc != 0:
