@@ -51,14 +51,16 @@ fmt: ## Format the Go code
 test: tools ## Run every test, the ones on real daemons and in the lab included
 	@tools/install.sh --test
 	@echo "== go test: packages"
-	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v /tests/)
+	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v -e /tests/ -e /internal/playbook$$)
+	@go test -short $(GOTEST) ./internal/playbook
 	@echo "== go test: tools/pulumi-resource-command"
 	@cd tools/pulumi-resource-command && go test -timeout 10m $(GOTEST) ./...
 	@echo "== go test: whole environments, one after the other"
 	@go test -p 1 -timeout 30m $(GOTEST) $$(go list ./tests/... | grep -v /tests/e2e$$)
 	@go test -short -timeout 30m $(GOTEST) ./tests/e2e
 
-e2e: tools ## Run the long end-to-end tests: changes, releases, faults, placement (most of an hour)
+e2e: tools ## Run the long tests in the lab: every playbook twice, changes, releases, faults, placement (more than an hour)
+	@go test -timeout 60m $(GOTEST) ./internal/playbook
 	@go test -timeout 120m $(GOTEST) ./tests/e2e
 
 bench: ## Run the benchmarks
