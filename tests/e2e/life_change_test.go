@@ -47,6 +47,7 @@ func (l *life) deadline(t *testing.T, c *cluster.Cluster) {
 	wantChanges(t, c.Up(t))
 	// Another is to end the job: then the host leaves.
 	c.Restore(t, less)
+	c.Edit(t, "drainDeadline: 15s", "drainDeadline: 10m")
 	c.Slurm(t, "scancel "+job)
 	c.WaitJob(t, job, time.Minute, "CANCELLED", "CANCELLED by 0")
 	c.Up(t)
