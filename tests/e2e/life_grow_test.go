@@ -23,7 +23,7 @@ func (l *life) grow(t *testing.T, c *cluster.Cluster) {
 	early := submitEarly(t, c, running, "gpu3", "gpu4")
 	run := running.Wait(t)
 	if run.Err != nil {
-		t.Fatalf("up: %v\n%s", run.Err, run.Output)
+		t.Fatalf("up: %v\n%s", run.Err, run.Trouble())
 	}
 	wantChanges(t, run,
 		"create gpu3-host", "create gpu3-baseline", "create gpu3-home", "create gpu3",
@@ -116,7 +116,7 @@ func upUnderJob(t *testing.T, c *cluster.Cluster, host string) cluster.Run {
 	c.On(t, cluster.Controller, "touch /home/bob/end-"+job)
 	run := running.Wait(t)
 	if run.Err != nil {
-		t.Fatalf("up: %v\n%s", run.Err, run.Output)
+		t.Fatalf("up: %v\n%s", run.Err, run.Trouble())
 	}
 	ended := c.WaitJob(t, job, time.Minute, "COMPLETED", "NODE_FAIL", "FAILED", "CANCELLED")
 	if ended.State != "COMPLETED" || ended.Nodes != host {

@@ -136,7 +136,7 @@ func (c *Cluster) Restore(t testing.TB, content string) { c.write(t, content) }
 func (c *Cluster) clean(t *testing.T) {
 	if c.exists() {
 		if run := c.try(t, "down", nil, "GPUCLUSTER_DESTROY_RUNNING_JOBS=yes"); run.Err != nil {
-			t.Errorf("taking %s down: %v\n%s", c.Name, run.Err, run.Output)
+			t.Errorf("taking %s down: %v\n%s", c.Name, run.Err, run.Trouble())
 		}
 	}
 	if left := c.Left(t); left != "" {

@@ -96,9 +96,20 @@ func (c *Cluster) Output(t testing.TB, name string) string {
 func (c *Cluster) must(t testing.TB, run Run) Run {
 	t.Helper()
 	if run.Err != nil {
-		t.Fatalf("%s of %s: %v\n%s", run.Verb, c.Name, run.Err, run.Output)
+		t.Fatalf("%s of %s: %v\n%s", run.Verb, c.Name, run.Err, run.Trouble())
 	}
 	return run
+}
+
+// Trouble is the part of the output that says what went wrong: from Pulumi's
+// diagnostics to its outputs. All of it where there is no such part.
+func (r Run) Trouble() string {
+	_, after, found := strings.Cut(r.Output, "Diagnostics:\n")
+	if !found {
+		return r.Output
+	}
+	text, _, _ := strings.Cut(after, "Outputs:\n")
+	return text
 }
 
 func (c *Cluster) try(t testing.TB, verb string, wrapper []string, variables ...string) Run {
