@@ -111,7 +111,9 @@ drop_dead_locks() {
 	for lock in "$state"/.pulumi/locks/*/gpucluster/"$env"/*.json; do
 		[[ -r $lock ]] || return 0
 		pid=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$lock")
-		if ! grep -q "\"hostname\":\"$(hostname)\"" "$lock" || grep -qs pulumi "/proc/$pid/comm"; then
+		grep -q "\"hostname\":\"$(hostname)\"" "$lock" || return 0
+		# A process that has ended and that nobody has asked about yet, a zombie, still has a name.
+		if grep -qs pulumi "/proc/$pid/comm" && ! grep -q '^State:.*Z' "/proc/$pid/status"; then
 			return 0
 		fi
 		printf 'stack: an earlier run (process %s) was killed; its lock goes\n' "$pid"

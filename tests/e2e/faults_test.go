@@ -65,7 +65,7 @@ func killDaemons(t *testing.T, c *cluster.Cluster) {
 		{cluster.Controller, "slurmdbd", "sacctmgr -n show cluster | grep -q ."},
 		{cluster.Controller, "munge", "munge -n | unmunge"},
 		{"gpu1", "munge", "munge -n | unmunge"},
-		{"gpu1", "slurmd", "scontrol -o show node gpu1 | grep -q State=MIXED"},
+		{"gpu1", "slurmd", "scontrol -o show node gpu1 | grep -w State=MIXED"},
 	} {
 		pid := c.On(t, victim.host, "systemctl show -p MainPID --value "+victim.unit)
 		c.On(t, victim.host, "kill -9 "+pid)
@@ -74,8 +74,10 @@ func killDaemons(t *testing.T, c *cluster.Cluster) {
 			if now := c.On(t, victim.host, "systemctl show -p MainPID --value "+victim.unit); now == pid || now == "0" {
 				return fmt.Errorf("its process is %s", now)
 			}
-			_, err := c.TryOn(t, victim.host, victim.question)
-			return err
+			if out, err := c.TryOn(t, victim.host, victim.question); err != nil {
+				return fmt.Errorf("%w\n%s\n%s", err, out, c.Slurm(t, "squeue; sinfo -N -o '%N %T %E'"))
+			}
+			return nil
 		})
 		t.Logf("%s on %s works again %.0f s after kill -9", victim.unit, victim.host, time.Since(started).Seconds())
 	}

@@ -64,17 +64,17 @@ func crowded(t *testing.T) slurmconf.FileSet {
 		Name: "crowd", Version: version, Controllers: []slurmconf.Controller{{Name: crowdHost}},
 		Overrides: slurmconf.LabOverrides(),
 		Partitions: []slurmconf.Partition{{
-			Name: "train", Nodes: []string{"n[001-100]"}, Default: true,
+			Name: "train", Nodes: named(1, 100), Default: true,
 		}},
 		Topology: []topology.Switch{
-			{Name: "leaf1", Nodes: []string{"n[001-050]"}},
-			{Name: "leaf2", Nodes: []string{"n[051-100]"}},
+			{Name: "leaf1", Nodes: named(1, 50)},
+			{Name: "leaf2", Nodes: named(51, 100)},
 			{Name: "spine1", Switches: []string{"leaf1", "leaf2"}},
 		},
 	}
 	for i := 1; i <= 100; i++ {
 		c.Nodes = append(c.Nodes, slurmconf.Node{
-			Name: fmt.Sprintf("n%03d", i), Hostname: crowdHost, Port: 17000 + i,
+			Name: named(i, i)[0], Hostname: crowdHost, Port: 17000 + i,
 			Sockets: 2, CoresPerSocket: 8, ThreadsPerCore: 1, RealMemoryMiB: 64 << 10,
 			GPUs: []slurmconf.GPUSet{{Type: "h100", Count: 8}},
 		})
@@ -84,6 +84,15 @@ func crowded(t *testing.T) slurmconf.FileSet {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// named are the names of nodes by number.
+func named(first, last int) []string {
+	var names []string
+	for i := first; i <= last; i++ {
+		names = append(names, fmt.Sprintf("n%03d", i))
+	}
+	return names
 }
 
 // crowd is the host on which the nodes live.
