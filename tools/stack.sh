@@ -139,7 +139,8 @@ esac
 
 case $verb in
 up)
-	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview "$@"
+	# What the stack gives out is long, and the status that follows says what a person needs of it.
+	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview --suppress-outputs "$@"
 	printf '\n'
 	gpucluster status "$env"
 	;;
