@@ -26,8 +26,9 @@ const (
 // Environment is everything that one stack file says.
 type Environment struct {
 	// Name names the environment in resource names, container names and, by
-	// default, the Slurm cluster. A DNS label of at most 40 characters. It
-	// cannot change while the environment exists.
+	// default, the Slurm cluster. A DNS label of at most 40 characters, the
+	// same as in the name of the file, Pulumi.<name>.yaml. It cannot change
+	// while the environment exists.
 	Name string `yaml:"name" json:"name"`
 
 	// Scheduler selects what is built on the hosts.

@@ -1,14 +1,14 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"bytes"
 
 	"go.yaml.in/yaml/v3"
 
@@ -23,8 +23,9 @@ const (
 )
 
 // Load reads a stack file: it decodes strictly, fills defaults and validates.
-// File is only for messages. The report is never nil; the environment is nil
-// when the report has errors.
+// File is where the content is from: problems name it, and where it is called
+// Pulumi.<name>.yaml, the environment must have that name. The report is never
+// nil; the environment is nil when the report has errors.
 func Load(file string, content []byte) (*Environment, *Report) {
 	r := newReport(file, content)
 	document := r.parse(content)
@@ -46,12 +47,21 @@ func Load(file string, content []byte) (*Environment, *Report) {
 	v.constraints()
 	env.SetDefaults()
 	v.rules()
+	v.nameOfFile(file)
 	r.addValidated(v.problems, index)
 	r.sorted()
 	if r.Failed() {
 		return nil, r
 	}
 	return env, r
+}
+
+// StackOf is the name of the stack whose file is called Pulumi.<name>.yaml, and
+// whether the file is called so.
+func StackOf(file string) (string, bool) {
+	name, begins := strings.CutPrefix(filepath.Base(file), "Pulumi.")
+	name, ends := strings.CutSuffix(name, ".yaml")
+	return name, begins && ends && name != ""
 }
 
 // raw keeps a part of the file as it is.

@@ -45,6 +45,23 @@ func (v *validator) environment() {
 	}
 }
 
+// nameOfFile checks that the environment has the name by which its file calls
+// it. The file's name is the stack's, and the environment's name is that of its
+// resources and of a lab's containers: a copied file that kept the old name
+// would take over what belongs to the first stack.
+func (v *validator) nameOfFile(file string) {
+	stack, named := StackOf(file)
+	name := v.env.Name
+	if !named || name == "" || name == stack || v.isBroken("name") {
+		return
+	}
+	hint := fmt.Sprintf("call the file Pulumi.%s.yaml", name)
+	if dnsLabel.MatchString(stack) && len(stack) <= maxClusterName {
+		hint = fmt.Sprintf("write name: %s, or %s", stack, hint)
+	}
+	v.addf(KindConflict, "name", hint, "%q is not the name of the file", name)
+}
+
 // hostGroups checks names, profiles and that no host is there twice.
 func (v *validator) hostGroups() {
 	first := map[string]string{}

@@ -39,6 +39,10 @@ func load(ctx *pulumi.Context) (*config.Environment, error) {
 	if err := report.Err(); err != nil {
 		return nil, err
 	}
+	if env.Name != ctx.Stack() {
+		return nil, fmt.Errorf("%s describes %q, and the stack is called %q: two stacks would own the same hosts\n"+
+			"  hint: select the stack %[2]s, or give a file Pulumi.%[3]s.yaml", file, env.Name, ctx.Stack())
+	}
 	for _, warning := range report.Warnings() {
 		if err := ctx.Log.Warn(warning.String(), nil); err != nil {
 			return nil, err
