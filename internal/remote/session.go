@@ -21,8 +21,6 @@ type Config struct {
 	// PrivateKey is an OpenSSH or PEM private key. Secret. Default: the
 	// deployer's SSH agent and default keys.
 	PrivateKey string
-	// TrustOnFirstUse sets the field of the same name on every target.
-	TrustOnFirstUse bool
 	// KnownHostsFile is where keys trusted on first use are remembered. Default: the
 	// deployer's ~/.ssh/known_hosts.
 	KnownHostsFile string
@@ -51,7 +49,6 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 	var problems []error
 	for _, t := range c.Targets {
 		t = t.withDefaults()
-		t.TrustOnFirstUse = t.TrustOnFirstUse || c.TrustOnFirstUse
 		problems = append(problems, t.validate())
 		if seen[t.Name] {
 			problems = append(problems, fmt.Errorf("target %s: given twice", t.Name))

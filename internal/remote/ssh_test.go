@@ -177,7 +177,8 @@ func TestHostKeysAreVerified(t *testing.T) {
 		}
 	}
 
-	first := open(t, Config{Targets: []Target{none}, PrivateKey: d.private, TrustOnFirstUse: true, KnownHostsFile: known})
+	none.TrustOnFirstUse = true
+	first := open(t, Config{Targets: []Target{none}, PrivateKey: d.private, KnownHostsFile: known})
 	if _, err := first.Run(t.Context(), "n1", "true", nil); err != nil {
 		t.Fatalf("first use: %v", err)
 	}
@@ -189,7 +190,7 @@ func TestHostKeysAreVerified(t *testing.T) {
 	if err := os.WriteFile(known, []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, Config{Targets: []Target{none}, PrivateKey: d.private, TrustOnFirstUse: true, KnownHostsFile: known})
+	again := open(t, Config{Targets: []Target{none}, PrivateKey: d.private, KnownHostsFile: known})
 	if _, err := again.Run(t.Context(), "n1", "true", nil); !IsUnreachable(err) {
 		t.Errorf("a changed key gives %v", err)
 	}

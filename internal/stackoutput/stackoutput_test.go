@@ -63,12 +63,12 @@ func TestConnect(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		t.Skip("ssh is not installed")
 	}
-	session, err := Outputs{Targets: `[{"name":"ctl1","address":"192.0.2.1"}]`}.Connect(context.Background())
+	session, err := Outputs{Targets: `[{"name":"ctl1","address":"192.0.2.1","trustOnFirstUse":true}]`}.Connect(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	if target, ok := session.Target("ctl1"); !ok || target.Address != "192.0.2.1" {
+	if target, ok := session.Target("ctl1"); !ok || target.Address != "192.0.2.1" || !target.TrustOnFirstUse {
 		t.Errorf("ctl1 is reached by %+v, %v", target, ok)
 	}
 	if _, err := (Outputs{Targets: "{"}).Connect(context.Background()); err == nil {

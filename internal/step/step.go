@@ -28,8 +28,6 @@ import (
 const (
 	// EnvTargets holds a JSON list of the hosts that the step may reach.
 	EnvTargets = "GPUCLUSTER_TARGETS"
-	// EnvTrustOnFirstUse is set where host keys never seen before are accepted.
-	EnvTrustOnFirstUse = "GPUCLUSTER_TRUST_ON_FIRST_USE"
 	// EnvHeal counts repairs. It has no meaning for a step: a changed count
 	// makes Pulumi run an otherwise unchanged step again.
 	EnvHeal = "GPUCLUSTER_HEAL"
@@ -157,9 +155,7 @@ func (in *Input) Connect(ctx context.Context) (*remote.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := remote.Open(ctx, remote.Config{
-		Targets: targets, PrivateKey: in.Secret(SecretSSHKey), TrustOnFirstUse: in.lookup(EnvTrustOnFirstUse) != "",
-	})
+	session, err := remote.Open(ctx, remote.Config{Targets: targets, PrivateKey: in.Secret(SecretSSHKey)})
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}

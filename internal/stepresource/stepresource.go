@@ -55,9 +55,6 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 			environment[step.EnvInstances] = list
 		}
 		for _, target := range args.Targets {
-			if target.TrustOnFirstUse {
-				environment[step.EnvTrustOnFirstUse] = pulumi.String("yes")
-			}
 			if target.PrivateKey != nil {
 				environment[step.EnvSecretPrefix+step.SecretSSHKey] = pulumi.ToSecret(target.PrivateKey).(pulumi.StringOutput)
 			}
@@ -140,7 +137,7 @@ func Targets(connections []connection.Connection) pulumi.StringOutput {
 			keys, _ := values[2*i+1].([]string)
 			targets[i] = remote.Target{
 				Name: c.Name, Address: address, Port: c.Port, User: c.User,
-				HostKeys: keys, Bastion: c.Bastion,
+				HostKeys: keys, Bastion: c.Bastion, TrustOnFirstUse: c.TrustOnFirstUse,
 			}
 		}
 		return Encode(targets)

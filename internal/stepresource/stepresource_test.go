@@ -70,8 +70,6 @@ func TestEnvironment(t *testing.T) {
 		"a secret":                     {stepresource.Args{Secrets: map[string]pulumi.StringInput{"WORD": pulumi.String("w")}}, "GPUCLUSTER_SECRET_WORD", "w", true},
 		"the private key":              {stepresource.Args{Targets: []connection.Connection{{Name: "h1", PrivateKey: pulumi.String("k")}}}, "GPUCLUSTER_SECRET_SSH_KEY", "k", true},
 		"no private key":               {stepresource.Args{Targets: []connection.Connection{host}}, "GPUCLUSTER_SECRET_SSH_KEY", "", false},
-		"trust on first use":           {stepresource.Args{Targets: []connection.Connection{{Name: "h1", TrustOnFirstUse: true}}}, "GPUCLUSTER_TRUST_ON_FIRST_USE", "yes", false},
-		"trust nobody":                 {stepresource.Args{Targets: []connection.Connection{host}}, "GPUCLUSTER_TRUST_ON_FIRST_USE", "", false},
 		"hosts that are never anew":    {stepresource.Args{Targets: []connection.Connection{host}}, "GPUCLUSTER_INSTANCES", "", false},
 		"hosts that can be made anew":  {stepresource.Args{Targets: []connection.Connection{host, {Name: "h2", Instance: pulumi.String("i-7")}}}, "GPUCLUSTER_INSTANCES", "h2=i-7", false},
 		"a private key of another one": {stepresource.Args{Targets: []connection.Connection{host, {Name: "h2", PrivateKey: pulumi.String("k")}}}, "GPUCLUSTER_SECRET_SSH_KEY", "k", true},
@@ -94,16 +92,16 @@ func TestEnvironment(t *testing.T) {
 func TestTargets(t *testing.T) {
 	got := registered(t, stepresource.Args{Step: "watch", Spec: struct{}{}, Targets: []connection.Connection{
 		{Name: "h1"},
-		{Name: "h2", Address: pulumi.String("10.0.0.2"), Port: 2222, User: "u", Bastion: "b", HostKeys: pulumi.StringArray{pulumi.String("ssh-ed25519 AAAA")}},
+		{Name: "h2", Address: pulumi.String("10.0.0.2"), Port: 2222, User: "u", Bastion: "b", TrustOnFirstUse: true, HostKeys: pulumi.StringArray{pulumi.String("ssh-ed25519 AAAA")}},
 	}})
 	var targets []remote.Target
 	if err := json.Unmarshal([]byte(pulumitest.Entry(got, "GPUCLUSTER_TARGETS")), &targets); err != nil {
 		t.Fatal(err)
 	}
-	if len(targets) != 2 || targets[0].Name != "h1" || targets[0].Address != "h1" {
+	if len(targets) != 2 || targets[0].Name != "h1" || targets[0].Address != "h1" || targets[0].TrustOnFirstUse {
 		t.Fatalf("targets %+v", targets)
 	}
-	if h := targets[1]; h.Address != "10.0.0.2" || h.Port != 2222 || h.User != "u" || h.Bastion != "b" || len(h.HostKeys) != 1 {
+	if h := targets[1]; h.Address != "10.0.0.2" || h.Port != 2222 || h.User != "u" || h.Bastion != "b" || !h.TrustOnFirstUse || len(h.HostKeys) != 1 {
 		t.Errorf("h2 is reached by %+v", h)
 	}
 }
