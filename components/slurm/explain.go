@@ -3,6 +3,7 @@ package slurm
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
@@ -14,11 +15,8 @@ import (
 // explain tells what a change of the configuration means, from what the last
 // update placed, before anything is registered. It refuses what cannot change.
 func (b *builder) explain() error {
-	for _, name := range b.heal.Named(slurmstep.Controller) {
-		if name != b.name+"-controller" {
-			return fmt.Errorf("the environment was built as %q and cannot be renamed to %q: it would be built anew beside the old one; put the name back, or destroy the environment first",
-				strings.TrimSuffix(name, "-controller"), b.name)
-		}
+	if err := b.renamed(); err != nil {
+		return err
 	}
 	previous, ok, err := b.previous()
 	if err != nil || !ok {
@@ -40,6 +38,38 @@ func (b *builder) explain() error {
 	}
 	return b.ctx.Log.Info("the configuration changes:\n"+plan.String(), nil)
 }
+
+// renamed refuses to build a cluster of the last update anew under another
+// name, beside the old one on the same hosts. A stack may hold other clusters,
+// with a ClusterName of their own on hosts of their own.
+func (b *builder) renamed() error {
+	own := b.name + "-controller"
+	others := b.heal.Named(slurmstep.Controller)
+	if slices.Contains(others, own) {
+		return nil
+	}
+	for _, other := range others {
+		text, _ := b.heal.Stdin(other)
+		var spec slurmstep.ControllerSpec
+		if err := json.Unmarshal([]byte(text), &spec); err != nil {
+			return fmt.Errorf("reading what was placed last: %w", err)
+		}
+		// The hosts of a lab are the lab's own, whatever they are called.
+		sameHosts := b.env.Lab == nil && slices.ContainsFunc(b.controllers(), func(host string) bool {
+			return slices.Contains(spec.Controllers, host)
+		})
+		if spec.Cluster == b.clusterName() || sameHosts {
+			was := strings.TrimSuffix(other, "-controller")
+			return fmt.Errorf("the cluster %s was built as %q and cannot be renamed to %q: it would be built anew beside the old one; "+
+				"put the name back, or destroy the old one first; a second cluster has another clusterName, and its controllers have other names",
+				spec.Cluster, was, b.name)
+		}
+	}
+	return nil
+}
+
+// clusterName is the name of the cluster in the accounting database.
+func (b *builder) clusterName() string { return strings.ToLower(b.env.Slurm.ClusterName) }
 
 // previous is the file set of the last update, if there was one.
 func (b *builder) previous() (impact.Set, bool, error) {

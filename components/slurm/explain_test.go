@@ -7,6 +7,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/gpucluster/pulumi-gpucluster/components/heal"
+	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
+	"github.com/gpucluster/pulumi-gpucluster/components/slurm"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
 )
@@ -28,15 +31,11 @@ func TestWhatCannotChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			built := pulumitest.Run(t, "s", program(pulumitest.Environment(t)))
-			r := &pulumitest.Recorder{Prior: map[string]pulumitest.PriorResource{}}
-			for resourceName, args := range built.Commands() {
-				if c.rename {
-					resourceName = "old" + resourceName
-				}
-				outputs := args.Inputs.Copy()
-				outputs["stdout"] = resource.MakeSecret(resource.NewStringProperty("{}"))
-				r.Prior["urn:pulumi:s::gpucluster::command:local:Command::"+resourceName] = pulumitest.PriorResource{Type: args.TypeToken, Outputs: outputs}
+			prefix := ""
+			if c.rename {
+				prefix = "old"
 			}
+			r := &pulumitest.Recorder{Prior: stateOf(built, prefix)}
 			err := r.Run("s", program(pulumitest.Environment(t, c.change)), asPreview)
 			if c.want == "" {
 				if err != nil {
@@ -49,6 +48,66 @@ func TestWhatCannotChange(t *testing.T) {
 			}
 			if strings.Contains(r.Inventory(), "gpucluster:slurm:Cluster") {
 				t.Error("the cluster was registered before it was refused")
+			}
+		})
+	}
+}
+
+// stateOf is the state that an update leaves, its resources called by names
+// with a prefix.
+func stateOf(built *pulumitest.Recorder, prefix string) map[string]pulumitest.PriorResource {
+	state := map[string]pulumitest.PriorResource{}
+	for name, args := range built.Commands() {
+		outputs := args.Inputs.Copy()
+		outputs["stdout"] = resource.MakeSecret(resource.NewStringProperty("{}"))
+		state["urn:pulumi:s::gpucluster::command:local:Command::"+prefix+name] = pulumitest.PriorResource{Type: args.TypeToken, Outputs: outputs}
+	}
+	return state
+}
+
+// TestTwoClusters checks that a stack may hold two clusters, update after
+// update, and gain the second later, but none that takes the hosts or the name
+// of another one.
+func TestTwoClusters(t *testing.T) {
+	clusters := func(all ...*config.Environment) pulumi.RunFunc {
+		return func(ctx *pulumi.Context) error {
+			assessment, err := heal.Assess(ctx)
+			if err != nil {
+				return err
+			}
+			for _, env := range all {
+				machines, err := hosts.NewHosts(ctx, env.Name, &hosts.HostsArgs{Environment: env, Connections: pulumitest.Connections(env)})
+				if err != nil {
+					return err
+				}
+				if _, err := slurm.NewCluster(ctx, env.Name, &slurm.ClusterArgs{Environment: env, Hosts: machines, Heal: assessment}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	named := func(name string, changes ...func(*config.Environment)) *config.Environment {
+		return pulumitest.Environment(t, append(changes, func(e *config.Environment) { e.Name = name })...)
+	}
+	servers := func(e *config.Environment) {
+		e.Lab, e.Inventory = nil, &config.Inventory{SSH: config.SSH{TrustOnFirstUse: true}}
+	}
+	for name, c := range map[string]struct {
+		before, now []*config.Environment
+		want        string
+	}{
+		"both again":              {[]*config.Environment{named("a"), named("b")}, []*config.Environment{named("a"), named("b")}, ""},
+		"a second one":            {[]*config.Environment{named("a")}, []*config.Environment{named("a"), named("b")}, ""},
+		"one goes":                {[]*config.Environment{named("a"), named("b")}, []*config.Environment{named("b")}, ""},
+		"the name of another one": {[]*config.Environment{named("a")}, []*config.Environment{named("b", func(e *config.Environment) { e.Slurm.ClusterName = "a" })}, `built as "a"`},
+		"the hosts of another":    {[]*config.Environment{named("a", servers)}, []*config.Environment{named("b", servers)}, `built as "a"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &pulumitest.Recorder{Prior: stateOf(pulumitest.Run(t, "s", clusters(c.before...)), "")}
+			err := r.Run("s", clusters(c.now...), asPreview)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
 	}

@@ -1,8 +1,6 @@
 package slurm
 
 import (
-	"strings"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
@@ -87,7 +85,7 @@ func (b *builder) declareDatabase() error {
 func (b *builder) declareController() error {
 	controllers := b.controllers()
 	spec := slurmstep.ControllerSpec{
-		Cluster: strings.ToLower(b.env.Slurm.ClusterName), Controllers: controllers, Version: b.env.Slurm.Version, DrainDeadline: b.env.Slurm.DrainDeadline,
+		Cluster: b.clusterName(), Controllers: controllers, Version: b.env.Slurm.Version, DrainDeadline: b.env.Slurm.DrainDeadline,
 		Files: map[string]string{}, Vars: b.packageVars(),
 	}
 	for _, file := range b.files.For(slurmconf.OnControllers) {
