@@ -104,6 +104,10 @@ func (v *validator) database(s *Slurm) {
 		if external && !hostPort.MatchString(s.Database.Slurmdbd) {
 			v.addf(KindInvalid, "slurm.database.slurmdbd", "write it as host or host:port", "%q is not an address", s.Database.Slurmdbd)
 		}
+		if external && !s.MungeKey.Set && !v.isBroken("slurm.mungeKey") {
+			v.add(KindMissing, "slurm.database.slurmdbd", "set slurm.mungeKey, as a secret, to what base64 -w0 /etc/munge/munge.key prints where that slurmdbd runs",
+				"the site's slurmdbd answers only to its own MUNGE key, and no mungeKey is given")
+		}
 		if m := s.Database.MariaDB; m != nil && m.Host != "" && !hostPort.MatchString(m.Host+":1") {
 			v.addf(KindInvalid, "slurm.database.mariadb.host", "", "%q is not a host name or address", m.Host)
 		}

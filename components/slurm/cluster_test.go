@@ -181,6 +181,7 @@ func TestParts(t *testing.T) {
 	onSite := func(e *config.Environment) {
 		e.Hosts[0].Roles = []config.Role{config.RoleController, config.RoleStorage}
 		e.Slurm.Database = &config.Database{Slurmdbd: "db.example.org"}
+		e.Slurm.MungeKey = config.Secret{Set: true}
 	}
 	for name, c := range map[string]struct {
 		change  func(*config.Environment)

@@ -55,6 +55,10 @@ options:
         type: str
         choices: [refuse, replace, keep]
         default: refuse
+      recorded:
+        description: For content that cannot hold the marker. A digest of what was placed is kept below /var/lib/gpucluster/placed, and a file with another content is somebody else's.
+        type: bool
+        default: false
   prune:
     description: Folders in which every file with the marker that is not listed is removed.
     type: list

@@ -6,11 +6,16 @@ __metaclass__ = type
 
 import base64
 import grp
+import hashlib
 import os
 import pwd
 import shutil
 import stat
 import tempfile
+
+
+# Digests of the files that we placed and whose content cannot say so.
+RECORDS = "/var/lib/gpucluster/placed"
 
 
 class Problem(Exception):
@@ -26,6 +31,7 @@ class Entry:
             raise Problem("not an absolute path")
         self.state, self.validate, self.foreign = spec["state"], spec["validate"], spec["foreign"]
         self.marker = marker.encode()
+        self.record = os.path.join(RECORDS, self.path.strip("/").replace("/", "-") + ".sha256") if spec["recorded"] else None
         self.mode = int(spec["mode"] or ("0755" if self.state == "directory" else "0644"), 8)
         self.content = None
         if self.state == "file":
@@ -61,13 +67,31 @@ class Entry:
             raise Problem("exists and is not a plain file")
         with open(self.path, "rb") as f:
             present = f.read()
-        if present != self.content and self.foreign != "replace" and self.marker not in present:
+        if present != self.content and self.foreign != "replace" and not self.ours(present):
             if self.foreign == "keep":
                 return []
             raise Problem("exists and is not ours; move it away, or take its content over into the environment")
         if self.state == "absent":
             return ["removed"]
-        return ([] if present == self.content else ["content"]) + self.attributes(found)
+        recorded = not self.record or digest(present) in self.recorded()
+        return ([] if present == self.content else ["content"]) + ([] if recorded else ["recorded"]) + self.attributes(found)
+
+    def ours(self, present):
+        return self.marker in present or digest(present) in self.recorded()
+
+    def recorded(self):
+        try:
+            with open(self.record or os.devnull) as f:
+                return f.read().split()
+        except FileNotFoundError:
+            return []
+
+    def note(self, digests):
+        """Write down which contents are ours."""
+        if not self.record:
+            return
+        os.makedirs(RECORDS, mode=0o700, exist_ok=True)
+        write(self.record, "".join(d + "\n" for d in digests).encode(), 0, 0, 0o600)
 
     def attributes(self, found):
         changes = []
@@ -83,33 +107,21 @@ class Entry:
                 shutil.rmtree(self.path)
             else:
                 os.unlink(self.path)
+            if self.record and os.path.exists(self.record):
+                os.unlink(self.record)
         elif self.state == "directory":
             os.makedirs(self.path, exist_ok=True)
             os.chown(self.path, self.owner, self.group)
             os.chmod(self.path, self.mode)
         elif "created" in changes or "content" in changes:
-            self.write(module)
+            # Interrupted at any point, the next run still knows the file.
+            self.note(self.recorded() + [digest(self.content)])
+            write(self.path, self.content, self.owner, self.group, self.mode, lambda temporary: self.judge(module, temporary))
+            self.note([digest(self.content)])
         else:
+            self.note([digest(self.content)])
             os.chown(self.path, self.owner, self.group)
             os.chmod(self.path, self.mode)
-
-    def write(self, module):
-        folder = os.path.dirname(self.path)
-        os.makedirs(folder, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(prefix=".gpucluster-", dir=folder)
-        try:
-            with os.fdopen(fd, "wb") as f:
-                f.write(self.content)
-                f.flush()
-                os.fsync(f.fileno())
-            os.chown(temporary, self.owner, self.group)
-            os.chmod(temporary, self.mode)
-            self.judge(module, temporary)
-            os.rename(temporary, self.path)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
-            raise
 
     def judge(self, module, temporary):
         if not self.validate:
@@ -118,6 +130,31 @@ class Entry:
         if rc != 0:
             said = (err or out).strip().replace(temporary, self.path)
             raise Problem("refused by its check: %s" % said[-600:])
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def write(path, content, owner, group, mode, judge=None):
+    """Write a file next to its place, have it judged, and rename it."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    fd, temporary = tempfile.mkstemp(prefix=".gpucluster-", dir=folder)
+    try:
+        with os.fdopen(fd, "wb") as f:
+            f.write(content)
+            f.flush()
+            os.fsync(f.fileno())
+        os.chown(temporary, owner, group)
+        os.chmod(temporary, mode)
+        if judge:
+            judge(temporary)
+        os.rename(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
 
 
 def unlisted(folders, listed, marker):
@@ -145,6 +182,7 @@ ENTRY = {
     "group": {"type": "str", "default": "root"},
     "validate": {"type": "str"},
     "foreign": {"type": "str", "choices": ["refuse", "replace", "keep"], "default": "refuse"},
+    "recorded": {"type": "bool", "default": False},
 }
 
 # The arguments of every module that places files.
@@ -156,13 +194,24 @@ ARGUMENTS = {
 }
 
 
+def theirs(module):
+    """Whether one of the files is there and is somebody else's."""
+    for spec in module.params["files"]:
+        entry = Entry(spec, module.params["marker"])
+        if os.path.isfile(entry.path):
+            with open(entry.path, "rb") as f:
+                if not entry.ours(f.read()):
+                    return True
+    return False
+
+
 def place(module):
     """Place what the module's arguments ask for, and say what changed. Nothing
     is written when any entry has a problem."""
     marker = module.params["marker"]
     specs = {os.path.normpath(f["path"]): f for f in module.params["files"]}
     for path in unlisted(module.params["prune"], set(specs).union(module.params["prune_keep"]), marker):
-        specs[path] = {"path": path, "state": "absent", "validate": None, "foreign": "refuse", "mode": None}
+        specs[path] = {"path": path, "state": "absent", "validate": None, "foreign": "refuse", "recorded": False, "mode": None}
 
     planned, problems = [], []
     # Parents sort before what is in them.

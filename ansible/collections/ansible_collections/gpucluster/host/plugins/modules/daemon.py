@@ -20,6 +20,10 @@ options:
     type: list
     elements: str
     default: []
+  unless_theirs:
+    description: Whether nothing is done where one of the files is somebody else's.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - gpucluster.host.files
   - gpucluster.host.units
@@ -35,7 +39,7 @@ EXAMPLES = r"""
         mode: "0400"
         owner: munge
         group: munge
-        foreign: replace
+        recorded: true
     units:
       - name: munge.service
         enabled: true
@@ -58,11 +62,16 @@ from ansible_collections.gpucluster.host.plugins.module_utils import files, syst
 
 
 def main():
-    arguments = {"unless_enabled": {"type": "list", "elements": "str", "default": []}}
+    arguments = {
+        "unless_enabled": {"type": "list", "elements": "str", "default": []},
+        "unless_theirs": {"type": "bool", "default": False},
+    }
     arguments.update(files.ARGUMENTS)
     arguments.update(systemd.ARGUMENTS)
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
     if systemd.any_enabled(module, module.params["unless_enabled"]):
+        module.exit_json(changed=False, changes=[])
+    if module.params["unless_theirs"] and files.theirs(module):
         module.exit_json(changed=False, changes=[])
     units = module.params["units"]
     changes = systemd.manage(module, [u for u in units if u["state"] == "stopped"])

@@ -28,6 +28,14 @@ options:
     description: The release to install from (apt-get -t). Empty means the default.
     type: str
     default: ""
+  discard:
+    description:
+      - Files that packages make for themselves when they are installed, such as
+        keys. Those that were not there before are removed after the
+        installation; the others are left alone.
+    type: list
+    elements: str
+    default: []
   refresh_age:
     description: Age in seconds after which the package lists are fetched anew.
     type: int
@@ -60,6 +68,9 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.gpucluster.host.plugins.module_utils import files
 
 POLICY = "/usr/sbin/policy-rc.d"
+POLICY_MARK = "# written by gpucluster, for as long as it installs packages"
+# Stands in that file before a path that was not there when it was written.
+POLICY_ABSENT = "# absent: "
 # Stands in a file for the mirror that the host itself uses.
 HOST_MIRROR = "@HOST_MIRROR@"
 
@@ -97,25 +108,43 @@ def lists_age():
 
 
 class Quiet:
-    """While this lasts, packages do not start their daemons."""
+    """While this lasts, packages do not start their daemons. At its end, files
+    that they made for themselves go. What an installation that was cut off (by
+    a reset of the host, say) has left is taken over."""
+
+    def __init__(self, discard):
+        self.discard = [path for path in discard if not os.path.exists(path)]
+        self.theirs = self.left = False
 
     def __enter__(self):
-        self.ours = not os.path.exists(POLICY)
-        if self.ours:
-            with open(POLICY, "w") as f:
-                f.write("#!/bin/sh\nexit 101\n")
-            os.chmod(POLICY, 0o755)
+        try:
+            with open(POLICY) as f:
+                lines = f.read().splitlines()
+            self.left = POLICY_MARK in lines
+            self.theirs = not self.left
+            self.discard += [t[len(POLICY_ABSENT):] for t in lines if self.left and t.startswith(POLICY_ABSENT)]
+        except FileNotFoundError:
+            pass
+        if not self.theirs:
+            lines = ["#!/bin/sh", POLICY_MARK] + [POLICY_ABSENT + path for path in sorted(set(self.discard))] + ["exit 101"]
+            files.write(POLICY, ("\n".join(lines) + "\n").encode(), 0, 0, 0o755)
+        return self
 
     def __exit__(self, *ignored):
-        if self.ours and os.path.exists(POLICY):
+        for path in self.discard:
+            if os.path.exists(path):
+                os.unlink(path)
+        if not self.theirs and os.path.exists(POLICY):
             os.unlink(POLICY)
 
 
+ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_SUSPEND": "1", "LC_ALL": "C.UTF-8"}
+
+
 def apt(module, *words):
-    environment = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_SUSPEND": "1", "LC_ALL": "C.UTF-8"}
     common = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3",
               "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"]
-    return module.run_command(common + list(words), environ_update=environment)
+    return module.run_command(common + list(words), environ_update=ENVIRONMENT)
 
 
 def host_mirror():
@@ -152,7 +181,10 @@ def install(module, missing):
     words = ["install", "--no-install-recommends"]
     if module.params["target_release"]:
         words += ["-t", module.params["target_release"]]
-    with Quiet():
+    with Quiet(module.params["discard"]) as quiet:
+        if quiet.left:
+            # apt-get refuses to go on where dpkg was interrupted.
+            module.run_command(["dpkg", "--configure", "-a", "--force-confdef", "--force-confold"], environ_update=ENVIRONMENT)
         rc, out, err = apt(module, *(words + missing))
     if rc != 0:
         module.fail_json(msg="apt-get install %s: %s" % (" ".join(missing), (err or out).strip()[-600:]))
@@ -164,6 +196,7 @@ def main():
             "names": {"type": "list", "elements": "str", "required": True},
             "versions": {"type": "dict", "default": {}},
             "target_release": {"type": "str", "default": ""},
+            "discard": {"type": "list", "elements": "str", "default": []},
             "refresh_age": {"type": "int", "default": 3600},
             **files.ARGUMENTS
         },
