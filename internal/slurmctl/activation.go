@@ -2,6 +2,7 @@ package slurmctl
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -93,11 +94,13 @@ type activation struct {
 	*Client
 	spec Activation
 	host Host
+	// placement of the new files; its ID is this run's own.
+	placement Placement
 
 	fresh   bool    // no slurmctld runs yet
 	change  Change  // from the live nodes to the new ones
 	drained Drained // what this run keeps from jobs
-	placed  bool    // new files are in place
+	placed  bool    // new files may be in place
 	stopped bool    // this run stopped slurmctld
 	result  Activated
 }
@@ -144,7 +147,7 @@ func Titles() []string {
 // validates and opens them. Hosts that change shape stay drained for
 // [ReasonReshape]: their own step restarts slurmd, validates and lifts that.
 func (c *Client) Activate(ctx context.Context, host Host, spec Activation) (Activated, error) {
-	a := &activation{Client: c, spec: spec, host: host}
+	a := &activation{Client: c, spec: spec, host: host, placement: Placement{ID: rand.Text(), Files: spec.Files}}
 	a.result.Reload = "none"
 	for _, s := range a.steps() {
 		c.say("%s", s.title)
@@ -155,7 +158,7 @@ func (c *Client) Activate(ctx context.Context, host Host, spec Activation) (Acti
 			return a.result, errors.Join(fmt.Errorf("%s: %w", lowerFirst(s.title), err), a.undo(undo))
 		}
 	}
-	return a.result, nil
+	return a.result, host.Settle(ctx, a.placement)
 }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

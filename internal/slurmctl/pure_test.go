@@ -229,7 +229,8 @@ func TestPlaceAndRestore(t *testing.T) {
 	secret := file("secret", "s3")
 	secret.Mode, secret.Owner, secret.Group = 0o600, "nobody", "nogroup"
 	files := []File{file("it's old", "new"), file("deep/er", "x"), secret}
-	if err := host.Place(ctx, files); err != nil {
+	first := Placement{ID: "one", Files: files}
+	if err := host.Place(ctx, first); err != nil {
 		t.Fatal(err)
 	}
 	if got := read("it's old") + read("deep/er") + read("secret"); got != "newxs3" {
@@ -238,23 +239,47 @@ func TestPlaceAndRestore(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, "secret")); err != nil || info.Mode() != 0o600 {
 		t.Errorf("the secret has mode %v (%v)", info.Mode(), err)
 	}
-	if err := host.Restore(ctx, files); err != nil {
+	if err := host.Restore(ctx, first); err != nil {
 		t.Fatal(err)
 	}
 	if got := read("it's old") + read("deep/er") + read("secret"); got != "oldnonenone" {
 		t.Errorf("restored %q", got)
 	}
 	// What Place never reached is not restored: there is nothing to go back to.
-	if err := host.Restore(ctx, files); err != nil || read("it's old") != "old" {
+	if err := host.Restore(ctx, first); err != nil || read("it's old") != "old" {
 		t.Errorf("a second restore: %v, %q", err, read("it's old"))
 	}
 	// A file that cannot be placed leaves the others alone.
 	bad := append([]File{file("it's old", "newer")}, file("deep/er", "y"))
 	bad[1].Owner = "no-such-user"
-	if err := host.Place(ctx, bad); err == nil || read("it's old") != "old" || read("deep/er") != "none" {
+	if err := host.Place(ctx, Placement{ID: "two", Files: bad}); err == nil || read("it's old") != "old" || read("deep/er") != "none" {
 		t.Errorf("a bad set: %v, %q, %q", err, read("it's old"), read("deep/er"))
 	}
-	if err := host.Place(ctx, []File{{Path: "relative"}}); err == nil {
+	// What an earlier placement kept is none of a later one's, settled or not.
+	for _, settled := range []bool{false, true} {
+		if err := host.Place(ctx, first); err != nil {
+			t.Fatal(err)
+		}
+		if settled {
+			if err := host.Settle(ctx, first); err != nil {
+				t.Fatal(err)
+			}
+			if kept, _ := filepath.Glob(filepath.Join(dir, ".*gpucluster*")); len(kept) != 0 {
+				t.Errorf("kept after it was settled: %v", kept)
+			}
+		}
+		two := Placement{ID: "two", Files: bad}
+		if err := host.Restore(ctx, two); err != nil || read("it's old") != "new" {
+			t.Errorf("settled %v: a placement that never began was restored to %q (%v)", settled, read("it's old"), err)
+		}
+		if host.Place(ctx, two) == nil {
+			t.Fatal("a bad set was placed")
+		}
+		if err := host.Restore(ctx, two); err != nil || read("it's old")+read("deep/er") != "newx" {
+			t.Errorf("settled %v: a placement that failed early was restored to %q, %q (%v)", settled, read("it's old"), read("deep/er"), err)
+		}
+	}
+	if err := host.Place(ctx, Placement{Files: []File{{Path: "relative"}}}); err == nil {
 		t.Error("a relative path was accepted")
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, ".*new"))

@@ -31,7 +31,7 @@ func (a *activation) reload(ctx context.Context) error {
 		}
 	}
 	a.placed = true
-	if err := a.host.Place(ctx, a.spec.Files); err != nil {
+	if err := a.host.Place(ctx, a.placement); err != nil {
 		return err
 	}
 	if a.result.Reload == "reconfigure" {
@@ -111,7 +111,7 @@ func (a *activation) undo(ctx context.Context) error {
 	var all []error
 	if a.placed {
 		a.say("putting the previous files back")
-		all = append(all, a.host.Restore(ctx, a.spec.Files), a.again(ctx))
+		all = append(all, a.host.Restore(ctx, a.placement), a.again(ctx))
 	} else if a.stopped {
 		all = append(all, a.host.StartController(ctx), a.WaitUp(ctx, orDefault(a.spec.UpLimit, 2*time.Minute)))
 	}
