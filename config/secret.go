@@ -28,7 +28,7 @@ func (s *Secret) UnmarshalYAML(node *yaml.Node) error {
 // secretHint says how to set the secret at a path. Pulumi reads the value from
 // standard input, so that it is in no command line.
 func secretHint(path string) string {
-	return fmt.Sprintf("take it out and run: pulumi config set --secret --path '%s.%s' < file", EnvironmentKey, path)
+	return fmt.Sprintf("take it out and run: tools/stack.sh pulumi ENV config set --secret --path '%s.%s' < file", EnvironmentKey, path)
 }
 
 // FillSecrets fills in the clear text of the secrets that the file gives.

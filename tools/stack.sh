@@ -7,6 +7,7 @@
 #   tools/stack.sh status ENV              show it as it is now: hosts, partitions, jobs
 #   tools/stack.sh ssh ENV HOST [-- WORD...]   log in to a host, or run a command there
 #   tools/stack.sh pulumi ENV WORD...      any other Pulumi command, for example: pulumi lab-slurm stack output
+#                                          or, for a secret of the file: pulumi ENV config set --secret --path KEY <value
 #
 # ENV is a name, for stacks/Pulumi.NAME.yaml of this checkout, or the path of a file Pulumi.NAME.yaml anywhere.
 #
@@ -98,11 +99,21 @@ mkdir -p "$work"
 config=$work/Pulumi.$env.yaml
 cp "$file" "$config"
 
-# make_stack: creates the stack in the backend when it is not there yet, in the folder of the copy for the same reason.
-make_stack() {
+# need_stack: a stack that is not in the backend yet is made by what may need one, in the folder of the copy for the same
+# reason. Looking at an environment, or taking it down, makes nothing.
+need_stack() {
 	sed '/^main:/d; /^stackConfigDir:/d' Pulumi.yaml >"$work/Pulumi.yaml"
-	pulumi -C "$work" stack ls --json | grep -q "\"name\": \"$env\"" ||
-		pulumi -C "$work" --non-interactive stack init --no-select "$env"
+	if pulumi -C "$work" stack ls --json | grep -q "\"name\": \"$env\""; then
+		return
+	fi
+	case $verb in
+	up | preview | pulumi) pulumi -C "$work" --non-interactive stack init --no-select "$env" ;;
+	down)
+		printf 'stack: %s was never built: there is nothing to take down\n' "$env"
+		exit 0
+		;;
+	*) die "$env was never built; type: make up ENV=$env" ;;
+	esac
 }
 
 # drop_dead_locks: a run that was killed leaves its lock; it goes when that process was on this machine and is no more.
@@ -129,7 +140,7 @@ forget_pending() {
 	fi
 }
 
-make_stack
+need_stack
 if [[ -n $state ]]; then
 	drop_dead_locks
 fi
@@ -157,6 +168,11 @@ ssh)
 	gpucluster ssh "$env" "$@"
 	;;
 pulumi)
+	# What changes the configuration writes into the file itself; what reads it gets the copy, as above.
+	case ${1:-} in
+	config) set -- "$@" --config-file "$file" ;;
+	up | update | preview | refresh | destroy | import) set -- "$@" --config-file "$config" ;;
+	esac
 	pulumi "$@" --stack "$env"
 	;;
 esac

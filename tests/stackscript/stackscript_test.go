@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/config"
 )
 
 const program = `package main
@@ -36,6 +38,8 @@ func main() {
 			return err
 		}
 		what, _ := ctx.GetConfig("gpucluster:what")
+		key, _ := ctx.GetConfig("gpucluster:environment")
+		ctx.Export("key", pulumi.ToSecret(pulumi.String(key)))
 		ctx.Export("secret", pulumi.ToSecret(pulumi.String("canary-3e80d1")))
 		ctx.Export("summary", pulumi.String("built "+what+" from "+string(own[:6])))
 		return nil
@@ -117,6 +121,11 @@ func read(t *testing.T, file string) string {
 
 // stack runs tools/stack.sh of a checkout with the state in a folder; more variables may be set.
 func stack(dir, state string, arguments []string, variables ...string) (string, error) {
+	return stackReading("", dir, state, arguments, variables...)
+}
+
+// stackReading is stack with a standard input.
+func stackReading(input, dir, state string, arguments []string, variables ...string) (string, error) {
 	command := exec.CommandContext(context.Background(), filepath.Join(dir, "tools", "stack.sh"), arguments...)
 	command.Dir = os.TempDir() // the script must not depend on where it is called
 	for _, variable := range os.Environ() {
@@ -127,6 +136,7 @@ func stack(dir, state string, arguments []string, variables ...string) (string, 
 	command.Env = append(command.Env, "GPUCLUSTER_STATE="+state)
 	command.Env = append(command.Env, variables...)
 	var output bytes.Buffer
+	command.Stdin = strings.NewReader(input)
 	command.Stdout, command.Stderr = &output, &output
 	err := command.Run()
 	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
@@ -208,14 +218,66 @@ func TestStackFromAFileElsewhere(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# far\n"+environment), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	up := must(t)(stack(dir, state, []string{"up", file}))
-	if !strings.Contains(up, `"built a cluster from # far\n"`) {
-		t.Errorf("up did not read the file:\n%s", up)
+	must(t)(stack(dir, state, []string{"up", file}))
+	summary := must(t)(stack(dir, state, []string{"pulumi", file, "stack", "output", "summary"}))
+	if strings.TrimSpace(summary) != "built a cluster from # far" {
+		t.Errorf("up did not read the file: %q", summary)
 	}
 	if content := read(t, file); content != "# far\n"+environment {
 		t.Errorf("up has changed the file:\n%s", content)
 	}
 	must(t)(stack(dir, state, []string{"down", file}))
+}
+
+// TestSecretOfTheFile sets a secret as the documentation says, in a file of the checkout and in one elsewhere, and looks
+// whether the file is still an environment and the program gets the clear text.
+func TestSecretOfTheFile(t *testing.T) {
+	const clear = "bXVuZ2Uga2V5LCB3aGljaCBpcyBsb25nIGVub3VnaA=="
+	dir := checkout(t, program)
+	content := strings.Replace(read(t, "../e2e/testdata/small.yaml"), "name: NAME", "name: NAME\n    # a comment", 1)
+	for name, file := range map[string]string{
+		"own-env": filepath.Join(dir, "stacks", "Pulumi.own-env.yaml"),
+		"far-env": filepath.Join(t.TempDir(), "Pulumi.far-env.yaml"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(file, []byte(strings.Replace(content, "NAME", name, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			env, state := name, t.TempDir()
+			if name == "far-env" {
+				env = file
+			}
+			must(t)(stackReading(clear+"\n", dir, state, []string{"pulumi", env, "config", "set", "--secret", "--path", "gpucluster:environment.slurm.mungeKey"}))
+			set := read(t, file)
+			loaded, report := config.Load(file, []byte(set))
+			if loaded == nil || !loaded.Slurm.MungeKey.Set || strings.Contains(set, clear) || !strings.Contains(set, "# a comment") {
+				t.Fatalf("the file is now:\n%s\n%s", set, report)
+			}
+			must(t)(stack(dir, state, []string{"up", env}))
+			key := must(t)(stack(dir, state, []string{"pulumi", env, "stack", "output", "key", "--show-secrets"}))
+			if !strings.Contains(key, clear) {
+				t.Errorf("the program gets %s", key)
+			}
+		})
+	}
+}
+
+// TestLookingMakesNothing checks that what only looks at an environment, or takes it down, makes no stack of it.
+func TestLookingMakesNothing(t *testing.T) {
+	dir, state := checkout(t, program), t.TempDir()
+	for verb, want := range map[string]string{
+		"status": "test-env was never built; type: make up ENV=test-env",
+		"ssh":    "test-env was never built; type: make up ENV=test-env",
+		"down":   "test-env was never built: there is nothing to take down",
+	} {
+		output, err := stack(dir, state, []string{verb, "test-env"})
+		if !strings.Contains(output, want) || (err == nil) != (verb == "down") {
+			t.Errorf("%s: %v, %q; want %q", verb, err, output, want)
+		}
+	}
+	if made, err := filepath.Glob(filepath.Join(state, ".pulumi", "stacks", "*", "*")); err != nil || len(made) > 0 {
+		t.Errorf("made: %v, %v", made, err)
+	}
 }
 
 func TestStackAfterAKill(t *testing.T) {
