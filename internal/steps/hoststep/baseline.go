@@ -19,7 +19,7 @@ const (
 // Steps returns the steps of hosts.
 func Steps() step.Registry {
 	return step.Registry{
-		{Name: Baseline, Title: "Check a host against its declaration and prepare it", Toolkit: func() string { return playbook.Digest(playbook.Baseline) }, Apply: applyBaseline, Probe: probeBaseline},
+		{Name: Baseline, Title: "Check a host against its declaration and prepare it", Toolkit: func() string { return playbook.Digest(playbook.Baseline) }, Apply: applyBaseline, Remove: removeBaseline, Probe: probeBaseline},
 		{Name: Home, Title: "Have the shared home on a host", Toolkit: func() string { return playbook.Digest(playbook.SharedHome) }, Apply: applyHome, Remove: removeHome, Probe: probeHome},
 	}
 }
@@ -34,6 +34,10 @@ type BaselineSpec struct {
 	Vars map[string]any `json:"vars"`
 }
 
+func (s BaselineSpec) groups() map[string][]string {
+	return map[string][]string{"all": {s.Host}}
+}
+
 func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 	var spec BaselineSpec
 	if err := in.Spec(&spec); err != nil {
@@ -41,7 +45,7 @@ func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 	}
 	err := onHost(ctx, in, spec.Host, func(session *remote.Session) error {
 		_, err := playbook.Run(ctx, session, playbook.Baseline, playbook.Request{
-			Groups: map[string][]string{"all": {spec.Host}}, Vars: spec.Vars, Progress: in.Log,
+			Groups: spec.groups(), Vars: spec.Vars, Progress: in.Log,
 		})
 		return err
 	})
@@ -60,6 +64,19 @@ func outcome(ctx context.Context, host string, essential bool, err error) (any, 
 	return step.Quarantined(host, err), nil
 }
 
+// unplay runs a removal playbook on a host, if that can be reached.
+func unplay(ctx context.Context, in *step.Input, host string, book playbook.Playbook, request playbook.Request) error {
+	return onHost(ctx, in, host, func(session *remote.Session) error {
+		if _, err := session.Run(ctx, host, "true", nil); remote.IsUnreachable(err) {
+			in.Logf("%s cannot be reached; nothing is removed from it", host)
+			return nil
+		}
+		request.Progress = in.Log
+		_, err := playbook.Run(ctx, session, book, request)
+		return err
+	})
+}
+
 // onHost opens a session and calls use.
 func onHost(ctx context.Context, in *step.Input, host string, use func(*remote.Session) error) error {
 	session, err := in.Connect(ctx)
@@ -68,6 +85,16 @@ func onHost(ctx context.Context, in *step.Input, host string, use func(*remote.S
 	}
 	defer session.Close()
 	return use(session)
+}
+
+// removeBaseline takes back what is the toolkit's alone. Accounts and packages
+// stay: others may use them by now.
+func removeBaseline(ctx context.Context, in *step.Input) error {
+	var spec BaselineSpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	return unplay(ctx, in, spec.Host, playbook.BaselineRemove, playbook.Request{Groups: spec.groups()})
 }
 
 func probeBaseline(ctx context.Context, in *step.Input) error {

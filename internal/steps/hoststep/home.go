@@ -52,16 +52,7 @@ func removeHome(ctx context.Context, in *step.Input) error {
 	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
-	return onHost(ctx, in, spec.Host, func(session *remote.Session) error {
-		if _, err := session.Run(ctx, spec.Host, "true", nil); remote.IsUnreachable(err) {
-			in.Logf("%s cannot be reached; the shared home is not taken from it", spec.Host)
-			return nil
-		}
-		_, err := playbook.Run(ctx, session, playbook.SharedHomeRemove, playbook.Request{
-			Groups: spec.groups(), Vars: spec.Vars, Progress: in.Log,
-		})
-		return err
-	})
+	return unplay(ctx, in, spec.Host, playbook.SharedHomeRemove, playbook.Request{Groups: spec.groups(), Vars: spec.Vars})
 }
 
 // probeHome looks at the mount within a time limit: a stale one hangs.

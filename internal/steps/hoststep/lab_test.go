@@ -1,0 +1,128 @@
+package hoststep
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+)
+
+// labHost is a host of a lab on which steps work as a user who has only sudo.
+type labHost struct {
+	t       *testing.T
+	target  remote.Target
+	key     lab.KeyPair
+	session *remote.Session
+}
+
+func newLabHost(t *testing.T) *labHost {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a lab host; not in -short")
+	}
+	engine, err := lab.EnsureEngine(t.Context(), os.Stderr)
+	if err != nil {
+		t.Skipf("needs a Docker engine: %v", err)
+	}
+	image, err := engine.EnsureImage(t.Context(), lab.ImageSpec{Slurm: "24.11"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("hoststep%d", os.Getpid())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := engine.RemoveNetwork(ctx, name); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := engine.EnsureNetwork(t.Context(), lab.NetworkSpec{Lab: name}); err != nil {
+		t.Fatal(err)
+	}
+	h := &labHost{t: t}
+	if h.key, err = lab.GenerateKey(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := engine.EnsureHost(t.Context(), lab.HostSpec{Lab: name, Name: "gpu1", Image: image.Image, AuthorizedKey: h.key.Public, SudoUser: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.target = remote.Target{Name: "gpu1", Address: made.Address, Port: made.Port, User: "ops", HostKeys: []string{made.HostKey}}
+	h.session, err = remote.Open(t.Context(), remote.Config{Targets: []remote.Target{h.target}, PrivateKey: h.key.Private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.session.Close() })
+	return h
+}
+
+// input is what a step is given to work on the host.
+func (h *labHost) input(spec any) *step.Input {
+	h.t.Helper()
+	text, err := json.Marshal(spec)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	targets, err := json.Marshal([]remote.Target{h.target})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	entries := map[string]string{step.EnvTargets: string(targets), step.EnvSecretPrefix + step.SecretSSHKey: h.key.Private}
+	return step.NewInput(text, func(name string) string { return entries[name] }, &bytes.Buffer{})
+}
+
+// want runs a command as root and compares what it prints.
+func (h *labHost) want(command, want string) {
+	h.t.Helper()
+	out, err := h.session.Run(h.t.Context(), "gpu1", command, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if got := strings.TrimSpace(out); got != want {
+		h.t.Errorf("%s: got %q, want %q", command, got, want)
+	}
+}
+
+// TestBaselineAsSudoUser prepares a host whose login is not root's, and takes
+// everything back.
+func TestBaselineAsSudoUser(t *testing.T) {
+	h := newLabHost(t)
+	// The lab's hosts share their file of names.
+	h.want("cp /etc/hosts /root/hosts && mount --bind /root/hosts /etc/hosts && grep -c elsewhere /etc/hosts || true", "0")
+	spec := BaselineSpec{Host: "gpu1", Essential: true, Vars: map[string]any{
+		"host_baseline_groups": []any{map[string]any{"name": "research", "gid": 20001}},
+		"host_baseline_users":  []any{map[string]any{"name": "alice", "uid": 20001, "group": "research"}},
+		"host_baseline_names":  []string{"192.0.2.77 elsewhere"},
+	}}
+	if got, err := applyBaseline(t.Context(), h.input(spec)); err != nil || got != step.Ready("gpu1", "") {
+		t.Fatalf("the host ends as %v, %v", got, err)
+	}
+	h.want("id -u alice; grep elsewhere /etc/hosts", "20001\n192.0.2.77 elsewhere")
+	if err := probeBaseline(t.Context(), h.input(spec)); err != nil {
+		t.Errorf("a host that was just prepared is unhealthy: %v", err)
+	}
+	spec.Vars["host_baseline_names"] = []string{}
+	if _, err := applyBaseline(t.Context(), h.input(spec)); err != nil {
+		t.Fatal(err)
+	}
+	h.want("grep -e gpucluster -e elsewhere /etc/hosts || true", "")
+
+	spec.Vars["host_baseline_names"] = []string{"192.0.2.77 elsewhere"}
+	if _, err := applyBaseline(t.Context(), h.input(spec)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := Steps()[0].Remove(t.Context(), h.input(spec)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.want("id -u alice; grep -e gpucluster -e elsewhere /etc/hosts || true", "20001")
+}
