@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"strings"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
@@ -95,6 +97,12 @@ func (b *builder) declareController() error {
 		}
 	}
 	spec.Vars["slurm_controller_state_dir"] = b.env.Slurm.StateSaveLocation
+	if home := b.env.Home; home != nil && within(b.env.Slurm.StateSaveLocation, home.Path) {
+		spec.Vars["slurm_controller_require_mount"] = home.Path
+	}
+	if len(controllers) > 1 {
+		spec.Vars["slurm_controller_shared"] = true
+	}
 	name := b.name + "-controller"
 	controller, err := stepresource.New(b.ctx, name, stepresource.Args{
 		Step: slurmstep.Controller, Spec: spec,
@@ -107,6 +115,11 @@ func (b *builder) declareController() error {
 	b.controller = controller
 	b.last = append(b.last, controller)
 	return nil
+}
+
+// within reports whether a path is a folder or lies in it.
+func within(inner, folder string) bool {
+	return strings.HasPrefix(inner+"/", strings.TrimSuffix(folder, "/")+"/")
 }
 
 // declareLogins gives the login hosts the cluster's commands.

@@ -173,10 +173,17 @@ func (w *world) keysLetIn() {
 
 // startController gives slurmctld a configuration, which is not the role's to do.
 func (w *world) startController() {
+	w.t.Helper()
+	w.startControllerWith("StateSaveLocation=/var/spool/slurmctld", "AccountingStorageType=accounting_storage/slurmdbd", "AccountingStorageHost=ctl1")
+}
+
+// startControllerWith adds lines of the test.
+func (w *world) startControllerWith(lines ...string) {
+	w.t.Helper()
 	conf := strings.Join([]string{"# slurm.conf: written by gpucluster.", "ClusterName=pb", "SlurmctldHost=ctl1", "SlurmUser=slurm",
-		"StateSaveLocation=/var/spool/slurmctld", "SlurmdSpoolDir=/var/spool/slurmd", "AuthType=auth/munge", "SlurmctldParameters=enable_configless",
+		"SlurmdSpoolDir=/var/spool/slurmd", "AuthType=auth/munge", "SlurmctldParameters=enable_configless",
 		"SlurmdParameters=config_overrides", "ReturnToService=2", "SelectType=select/cons_tres", "ProctrackType=proctrack/linuxproc", "TaskPlugin=task/none",
-		"GresTypes=gpu", "AccountingStorageType=accounting_storage/slurmdbd", "AccountingStorageHost=ctl1",
+		"GresTypes=gpu", strings.Join(lines, "\n"),
 		"NodeName=gpu1 CPUs=16 RealMemory=62259 Gres=gpu:h100:2", "PartitionName=p Nodes=ALL Default=YES", ""}, "\n")
 	write := func(path, text string) {
 		if _, err := w.session.Run(w.t.Context(), "ctl1", "cat >"+path, []byte(text)); err != nil {

@@ -3,6 +3,7 @@ package playbook_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
@@ -12,6 +13,7 @@ import (
 func TestWhatTheSiteHas(t *testing.T) {
 	w := newWorldOf(t, lab.ImageSpec{Slurm: "24.11"}, "site")
 	t.Run("a MUNGE key", func(t *testing.T) { w.of(t).siteKey() })
+	t.Run("storage for the state", func(t *testing.T) { w.of(t).siteStorage() })
 }
 
 // of is the world for a subtest.
@@ -65,3 +67,27 @@ func (w *world) siteKey() {
 
 // otherMunge is another key of the cluster.
 func (w *world) otherMunge() string { return w.munge[4:] }
+
+// siteStorage keeps the controller's state on a mount: slurmctld does not start
+// without it, on an empty folder, and comes up when it is back.
+func (w *world) siteStorage() {
+	const state = "/shared/slurmctld"
+	v, secrets := vars{"slurm_packages_version": w.release, "slurm_controller_state_dir": state, "slurm_controller_shared": true}, vars{"munge_key": w.munge}
+	w.refused(playbook.Controller, only("ctl1"), v, secrets, state+" is on the host's own disk")
+	w.want("ctl1", "ls -d /shared 2>/dev/null || true", "")
+
+	w.on("ctl1", "mkdir -p /shared /srv/pool && mount -t tmpfs pool /srv/pool && mount --bind /srv/pool /shared")
+	w.twice(playbook.Controller, only("ctl1"), v, secrets)
+	w.want("ctl1", "grep -c '^ExecStartPre=/usr/bin/mountpoint -q /shared$' /etc/systemd/system/slurmctld.service.d/gpucluster.conf", "1")
+	w.startControllerWith("StateSaveLocation=" + state)
+	w.on("ctl1", "systemctl stop slurmctld && umount /shared && systemctl start --no-block slurmctld")
+	w.await("ctl1", "systemctl show -p NRestarts --value slurmctld | grep -c '^[1-9]'", "1", 30*time.Second)
+	w.want("ctl1", "ls -A /shared; pgrep -x slurmctld || true", "")
+	w.on("ctl1", "mount --bind /srv/pool /shared")
+	w.await("ctl1", "scontrol ping | grep -c UP", "1", 30*time.Second)
+
+	v["slurm_controller_require_mount"] = "/home"
+	w.twice(playbook.Controller, only("ctl1"), v, secrets)
+	w.want("ctl1", "grep -c '^ExecStartPre=/usr/bin/mountpoint -q /home$' /etc/systemd/system/slurmctld.service.d/gpucluster.conf", "1")
+	w.on("ctl1", "systemctl stop slurmctld; rm -f /etc/slurm/*.conf; umount /shared")
+}

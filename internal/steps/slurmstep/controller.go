@@ -70,6 +70,9 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	if _, err := play(ctx, in, session, playbook.Controller, spec.Controllers, spec.Vars, nil); err != nil {
 		return nil, err
 	}
+	if err := sharedState(ctx, session, spec.Controllers, stateDir(spec.Files["slurm.conf"])); err != nil {
+		return nil, err
+	}
 	ctl, err := client(ctx, in, session, spec.Controllers)
 	if err != nil {
 		return nil, err

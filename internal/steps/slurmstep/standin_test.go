@@ -13,7 +13,7 @@ import (
 )
 
 // standIn is a set of hosts that exist only on PATH: an ssh that runs commands
-// on this machine, where stand-ins answer as Slurm's programs would.
+// on this machine, where stand-ins answer as Slurm's programs would, with the host's name in $host.
 type standIn struct {
 	dir string
 	log strings.Builder
@@ -25,7 +25,7 @@ func hosts(t *testing.T, programs map[string]string) *standIn {
 	t.Helper()
 	s := &standIn{dir: t.TempDir()}
 	s.program(t, "ssh", `while [ "$1" != -- ]; do shift; done
-host=$2
+export host=$2
 command=$3
 echo "$host: $command" >>`+s.dir+`/asked
 if [ "$host" = gone ]; then echo "no route to host" >&2; exit 255; fi
