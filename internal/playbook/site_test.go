@@ -14,6 +14,8 @@ func TestWhatTheSiteHas(t *testing.T) {
 	w := newWorldOf(t, lab.ImageSpec{Slurm: "24.11"}, "site")
 	t.Run("a MUNGE key", func(t *testing.T) { w.of(t).siteKey() })
 	t.Run("storage for the state", func(t *testing.T) { w.of(t).siteStorage() })
+	t.Run("a clock", func(t *testing.T) { w.of(t).siteClock() })
+	t.Run("a database server", func(t *testing.T) { w.of(t).siteDatabase() })
 }
 
 // of is the world for a subtest.
@@ -90,4 +92,45 @@ func (w *world) siteStorage() {
 	w.twice(playbook.Controller, only("ctl1"), v, secrets)
 	w.want("ctl1", "grep -c '^ExecStartPre=/usr/bin/mountpoint -q /home$' /etc/systemd/system/slurmctld.service.d/gpucluster.conf", "1")
 	w.on("ctl1", "systemctl stop slurmctld; rm -f /etc/slurm/*.conf; umount /shared")
+}
+
+// siteClock has a service that keeps the clock, or the package of one. The real
+// ones would set the clock of the machine.
+func (w *world) siteClock() {
+	w.on("gpu1", "rm -f /.dockerenv /run/systemd/container; systemctl disable -q --now chrony")
+	w.on("gpu1", `printf '[Service]\nExecStart=/bin/sleep inf\n' >/run/systemd/system/ntpsec.service && systemctl daemon-reload && systemctl start ntpsec`)
+	clock := vars{"host_baseline_packages": []string{}}
+	w.unchanged(playbook.Baseline, only("gpu1"), clock)
+	w.want("gpu1", "systemctl is-active chrony ntpsec || true", "inactive\nactive")
+
+	w.on("gpu1", "systemctl stop ntpsec && rm /run/systemd/system/ntpsec.service && systemctl daemon-reload")
+	w.twice(playbook.Baseline, only("gpu1"), clock, nil)
+	w.want("gpu1", "systemctl is-enabled chrony; systemctl is-active chrony", "enabled\nactive")
+
+	w.on("gpu1", `printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d
+systemctl stop chrony && apt-get update -q && apt-get install -qy --no-install-recommends ntpsec && systemctl is-active ntpsec || rm /usr/sbin/policy-rc.d`)
+	w.refused(playbook.Baseline, only("gpu1"), clock, nil, "apt-get would remove ntpsec to install chrony")
+	w.want("gpu1", "dpkg-query -W -f '${db:Status-Abbrev}' ntpsec", "ii")
+}
+
+// siteDatabase has a MariaDB of its own.
+func (w *world) siteDatabase() {
+	v := vars{"slurm_packages_version": w.release, "mariadb_buffer_pool_mib": 64}
+	secrets := vars{"munge_key": w.munge, "mariadb_password": w.dbPlain(), "slurm_database_conf": "# slurmdbd.conf: written by gpucluster.\n"}
+	w.on("ctl1", `systemctl start mariadb && mariadb -e 'CREATE DATABASE payroll; CREATE DATABASE slurm_acct_db'
+printf '[mariadbd]\nbind-address = 0.0.0.0\n' >/etc/mysql/mariadb.conf.d/90-site.cnf && echo '# ours' >>/etc/mysql/mariadb.conf.d/50-server.cnf`)
+	started := "systemctl show -p MainPID --value mariadb"
+	before := w.on("ctl1", started)
+	w.refused(playbook.Database, only("ctl1"), v, secrets, "MariaDB on this host is the site's: it holds the databases payroll and it is configured by "+
+		"/etc/mysql/mariadb.conf.d/50-server.cnf, /etc/mysql/mariadb.conf.d/90-site.cnf; have slurmdbd use it as it is with slurm.database.mariadb")
+	w.want("ctl1", started, before)
+}
+
+// unchanged runs a playbook that has nothing to do.
+func (w *world) unchanged(book playbook.Playbook, groups map[string][]string, v vars) {
+	w.t.Helper()
+	result, err := w.run(book, groups, v, nil)
+	if err != nil || result.Changes() > 0 {
+		w.t.Errorf("%s: %d changes, %v", book, result.Changes(), err)
+	}
 }

@@ -10,7 +10,8 @@ short_description: Make sure of Debian packages, without starting what they brin
 description:
   - Asks dpkg first, so that nothing is fetched when every package is there.
   - What is missing is installed by apt-get with recommendations left out;
-    daemons that come with it are not started. Files (apt's sources and pins) are
+    daemons that come with it are not started, and no package is removed for it:
+    what would be removed is the site's. Files (apt's sources and pins) are
     placed first, and only if something is missing.
   - A package that is there in another release line than the one asked for is a
     problem, since only a person decides about an upgrade.
@@ -178,7 +179,7 @@ def install(module, missing):
         rc, out, err = apt(module, "update")
         if rc != 0:
             module.fail_json(msg="apt-get update: %s" % (err or out).strip()[-600:])
-    words = ["install", "--no-install-recommends"]
+    words = ["install", "--no-install-recommends", "--no-remove"]
     if module.params["target_release"]:
         words += ["-t", module.params["target_release"]]
     with Quiet(module.params["discard"]) as quiet:
@@ -187,6 +188,10 @@ def install(module, missing):
             module.run_command(["dpkg", "--configure", "-a", "--force-confdef", "--force-confold"], environ_update=ENVIRONMENT)
         rc, out, err = apt(module, *(words + missing))
     if rc != 0:
+        removed = re.search(r"^The following packages will be REMOVED:\n((?: +\S.*\n)+)", out, re.M)
+        if removed:
+            module.fail_json(msg="apt-get would remove %s to install %s; remove that by hand if nothing needs it" % (
+                " ".join(removed.group(1).split()), " ".join(missing)))
         module.fail_json(msg="apt-get install %s: %s" % (" ".join(missing), (err or out).strip()[-600:]))
 
 

@@ -35,7 +35,7 @@ options:
   time_tolerance:
     description: How far the clocks may be apart, in seconds.
     type: int
-    default: 60
+    default: 120
   simulated:
     description:
       - A JSON file in which a simulated host states its hardware in place of
@@ -83,6 +83,9 @@ STATED = {
     "threads_per_core": "threadsPerCore",
     "memory_mib": "memoryMiB",
 }
+
+# What Debian has to keep the clock right.
+TIMEKEEPERS = ["chrony.service", "ntpsec.service", "ntp.service", "openntpd.service", "systemd-timesyncd.service"]
 
 
 def read(path):
@@ -148,16 +151,18 @@ def container():
     return bool(read("/run/systemd/container")) or os.path.exists("/.dockerenv")
 
 
-def stated(path):
-    """What a simulated host states about itself."""
-    stated = json.loads(read(path))
-    keys = {"sockets": "sockets", "coresPerSocket": "cores_per_socket", "threadsPerCore": "threads_per_core", "memoryMiB": "memory_mib"}
-    return dict({ours: stated[theirs] for theirs, ours in keys.items() if theirs in stated}, simulated=True)
+def timekeeper(module):
+    """The service that keeps the clock right, if one runs."""
+    for unit in TIMEKEEPERS:
+        rc, out, err = module.run_command(["systemctl", "is-active", "--quiet", unit])
+        if rc == 0:
+            return unit
+    return ""
 
 
 def found_on(module):
     found = {"hostname": socket.gethostname().split(".")[0], "distribution": release(), "kernel": platform.release(),
-             "python": platform.python_version(), "cgroup": cgroup(), "container": container(), "simulated": False}
+             "python": platform.python_version(), "cgroup": cgroup(), "container": container(), "timekeeper": timekeeper(module), "simulated": False}
     found.update(processors())
     found.update(memory())
     path = module.params["simulated"]
@@ -231,7 +236,7 @@ def main():
             "distribution": {"type": "str", "default": ""},
             "hardware": {"type": "dict", "default": {}},
             "time": {"type": "int", "default": 0},
-            "time_tolerance": {"type": "int", "default": 60},
+            "time_tolerance": {"type": "int", "default": 120},
             "simulated": {"type": "str", "default": ""},
         },
         supports_check_mode=True,
