@@ -92,8 +92,8 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 		return nil, err
 	}
 	for _, declare := range []func() error{
-		b.declareKeys, b.declareDatabase, b.declareController, b.declareLogins, b.declareMembers,
-		b.declareAccounting, b.declareSmoke, b.declareGate, b.declareGuard,
+		b.declareKeys, b.declareDatabase, b.declareController, b.declareLogins, b.declareMembers, b.declareGuard,
+		b.declareAccounting, b.declareSmoke, b.declareGate,
 	} {
 		if err := declare(); err != nil {
 			return nil, err

@@ -24,8 +24,8 @@ type Config struct {
 	// KnownHostsFile is where keys trusted on first use are remembered. Default: the
 	// deployer's ~/.ssh/known_hosts.
 	KnownHostsFile string
-	// ConnectTimeout bounds the making of one connection, in whole seconds.
-	// Default 10 s.
+	// ConnectTimeout bounds the making of one connection, in whole seconds; one
+	// through a bastion may take three times as long. Default 10 s.
 	ConnectTimeout time.Duration
 }
 

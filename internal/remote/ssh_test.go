@@ -23,8 +23,15 @@ type daemon struct {
 	private string // the client's key
 }
 
-// startDaemon runs a real sshd, or skips the test where that cannot be.
+// startDaemon runs a real sshd that takes many logins at once, or skips the test
+// where that cannot be.
 func startDaemon(t *testing.T) daemon {
+	t.Helper()
+	return startDaemonWith(t, "MaxStartups 100")
+}
+
+// startDaemonWith runs a real sshd with one more line of configuration.
+func startDaemonWith(t *testing.T, line string) daemon {
 	t.Helper()
 	sshd, err := exec.LookPath("sshd")
 	if err != nil {
@@ -53,7 +60,7 @@ func startDaemon(t *testing.T) daemon {
 
 	// The folder of a test is below a world-writable one, so StrictModes is off.
 	config := fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s/host\nAuthorizedKeysFile %s/client.pub\nPidFile none\nStrictModes no\nUsePAM no\n"+
-		"PermitRootLogin prohibit-password\nPasswordAuthentication no\nMaxStartups 100\n", d.port, dir, dir)
+		"PermitRootLogin prohibit-password\nPasswordAuthentication no\n%s\n", d.port, dir, dir, line)
 	if err := os.WriteFile(filepath.Join(dir, "sshd_config"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

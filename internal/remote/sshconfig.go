@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,6 +19,10 @@ type options struct {
 // sshConfig renders the session's ssh_config. The user's own configuration is
 // not read, so that a run does not depend on who runs it.
 func sshConfig(targets []Target, o options) string {
+	timeout := int(o.connectTimeout / time.Second)
+	if timeout <= 0 {
+		timeout = 10
+	}
 	var b strings.Builder
 	for _, t := range targets {
 		fmt.Fprintf(&b, "Host %s\n", t.Name)
@@ -25,25 +30,33 @@ func sshConfig(targets []Target, o options) string {
 		fmt.Fprintf(&b, "  Port %d\n", t.Port)
 		fmt.Fprintf(&b, "  User %s\n", t.User)
 		if t.Bastion != "" {
-			fmt.Fprintf(&b, "  ProxyJump %s\n", t.Bastion)
+			// The connection to the bastion ends first, so that it can be told
+			// which of the two is away.
+			fmt.Fprintf(&b, "  ProxyJump %s\n  ConnectTimeout %d\n", t.Bastion, 3*timeout)
 		}
 		b.WriteString(checking(t.TrustOnFirstUse, o))
 		// One connection a host serves every command of the session. The
 		// bastion's own connections are not shared.
 		fmt.Fprintf(&b, "  ControlMaster auto\n  ControlPath %s\n  ControlPersist 60\n\n", o.sockets[t.Name])
 	}
-	trusted := map[string]bool{}
+	bastions := map[string]bool{}
 	for _, t := range targets {
-		if name := t.bastion().name; t.Bastion != "" && t.TrustOnFirstUse && !trusted[name] {
-			trusted[name] = true
-			fmt.Fprintf(&b, "Host %s\n%s\n", name, checking(true, o))
+		bastions[t.Name] = true // has its block
+	}
+	for _, t := range targets {
+		name := t.bastion().name
+		if t.Bastion == "" || bastions[name] {
+			continue
 		}
+		bastions[name] = true
+		// That the host behind it cannot be reached is no error to ssh.
+		fmt.Fprintf(&b, "Host %s\n  LogLevel INFO\n", name)
+		if slices.ContainsFunc(targets, func(other Target) bool { return other.TrustOnFirstUse && other.bastion().name == name }) {
+			b.WriteString(checking(true, o))
+		}
+		b.WriteString("\n")
 	}
 
-	timeout := int(o.connectTimeout / time.Second)
-	if timeout <= 0 {
-		timeout = 10
-	}
 	b.WriteString("Host *\n")
 	fmt.Fprintf(&b, "  ConnectTimeout %d\n", timeout)
 	// A host that vanishes is noticed after 15 s of silence.

@@ -64,15 +64,20 @@ func outcome(ctx context.Context, host string, essential bool, err error) (any, 
 	return step.Quarantined(host, err), nil
 }
 
-// unplay runs a removal playbook on a host, if that can be reached.
+// unplay runs a removal playbook on a host, unless that is gone. One that may
+// be at work but cannot be asked fails it.
 func unplay(ctx context.Context, in *step.Input, host string, book playbook.Playbook, request playbook.Request) error {
 	return onHost(ctx, in, host, func(session *remote.Session) error {
-		if _, err := session.Run(ctx, host, "true", nil); remote.IsUnreachable(err) {
-			in.Logf("%s cannot be reached; nothing is removed from it", host)
+		there, err := session.There(ctx, host)
+		if err != nil {
+			return fmt.Errorf("nothing was removed from %s: %w", host, err)
+		}
+		if !there {
+			in.Logf("%s is gone; nothing is removed from it", host)
 			return nil
 		}
 		request.Progress = in.Log
-		_, err := playbook.Run(ctx, session, book, request)
+		_, err = playbook.Run(ctx, session, book, request)
 		return err
 	})
 }

@@ -2,10 +2,12 @@ package slurmstep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
@@ -34,14 +36,15 @@ func applyGuard(_ context.Context, in *step.Input) (any, error) {
 }
 
 // removeGuard is the first thing that a destruction does: it refuses while
-// jobs run. A controller that is gone has no jobs to lose.
+// there are jobs, and while nobody can tell. Only a cluster whose controllers
+// are gone has no jobs to lose.
 func removeGuard(ctx context.Context, in *step.Input) error {
 	var spec GuardSpec
 	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
 	if overridden() {
-		in.Logf("%s=yes: running jobs are not waited for", OverrideVariable)
+		in.Logf("%s=yes: jobs are not waited for", OverrideVariable)
 		return nil
 	}
 	session, err := in.Connect(ctx)
@@ -49,24 +52,41 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	ctl, err := client(ctx, in, session, spec.Controllers)
+	host, err := controllerThere(ctx, session, spec.Controllers)
 	if err != nil {
-		in.Logf("no jobs can be asked about: %v", err)
+		return fmt.Errorf("nobody can tell whether jobs run, and nothing was removed: %w\nmake the controller answer and run it again, or destroy all jobs with the cluster by setting %s=yes", err, OverrideVariable)
+	}
+	if host == "" {
+		in.Logf("no jobs are asked about: %s is gone", strings.Join(spec.Controllers, ", "))
 		return nil
 	}
+	ctl := &slurmctl.Client{Runner: runner(session, host)}
 	if err := ctl.Ping(ctx); err != nil {
-		in.Logf("no jobs can be asked about: %v", err)
-		return nil
+		return fmt.Errorf("slurmctld does not answer on %s, so nobody can tell whether jobs run, and nothing was removed: %w\nstart it and run this again, or destroy all jobs with the cluster by setting %s=yes", host, err, OverrideVariable)
 	}
-	jobs, err := ctl.Jobs(ctx, "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "CONFIGURING")
+	jobs, err := ctl.Jobs(ctx)
 	if err != nil {
 		return err
 	}
 	if len(jobs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d jobs are on the cluster:\n  %s\nwait for them, cancel them with scancel %s, or destroy them with the cluster by setting %s=yes",
+	return fmt.Errorf("%d jobs are on the cluster, and nothing was removed:\n  %s\nwait for them, cancel them with scancel %s, or destroy them with the cluster by setting %s=yes",
 		len(jobs), strings.Join(describe(jobs), "\n  "), strings.Join(slurmctl.IDs(jobs), ","), OverrideVariable)
+}
+
+// controllerThere is the first controller that can be asked; "" when all are
+// gone. Where none can be asked but one may be at work, it is an error.
+func controllerThere(ctx context.Context, session *remote.Session, controllers []string) (string, error) {
+	var problems []error
+	for _, host := range controllers {
+		there, err := session.There(ctx, host)
+		if there {
+			return host, nil
+		}
+		problems = append(problems, err)
+	}
+	return "", errors.Join(problems...)
 }
 
 func describe(jobs []slurmctl.Job) []string {

@@ -30,13 +30,32 @@ func TestGuard(t *testing.T) {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"ctl1"}, override: "true",
 			want: []string{"1 jobs"},
 		},
+		"a job waits": {
+			programs: map[string]string{"scontrol": up, "squeue": waiting}, controllers: []string{"ctl1"},
+			want: []string{"1 jobs", "sweep", "bob", "scancel 8"},
+		},
 		"slurmctld is down": {
 			programs: map[string]string{"scontrol": down, "squeue": running}, controllers: []string{"ctl1"},
-			log: "no jobs can be asked about",
+			want: []string{"slurmctld does not answer on ctl1, so nobody can tell whether jobs run", OverrideVariable + "=yes"},
+		},
+		"slurmctld is down and that does not matter": {
+			programs: map[string]string{"scontrol": down}, controllers: []string{"ctl1"}, override: "yes",
+			log: "not waited for",
 		},
 		"the controller is gone": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"},
-			log: "no jobs can be asked about",
+			log: "gone is gone",
+		},
+		"the controller refuses the login": {
+			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"locked"},
+			want: []string{"nobody can tell whether jobs run", "locked: no login over SSH", "load the key", OverrideVariable + "=yes"},
+		},
+		"one controller is gone and the other refuses": {
+			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"gone", "locked"},
+			want: []string{"locked: no login"},
+		},
+		"one controller refuses and the other answers": {
+			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"locked", "ctl2"},
 		},
 		"the second controller answers": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone", "ctl2"},

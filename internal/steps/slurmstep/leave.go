@@ -37,9 +37,8 @@ func removeMember(ctx context.Context, in *step.Input) error {
 	return unplay(ctx, in, session, playbook.ComputeRemove, []string{spec.Host}, spec.Vars)
 }
 
-// waitForSteps waits until no job step has a daemon on the host. A host that
-// still knows slurmd's controllers may be destroyed with its jobs; then the
-// steps are ended with slurmd's control group.
+// waitForSteps waits until no job step has a daemon on the host. Whoever
+// destroys running jobs does not wait for them.
 func waitForSteps(ctx context.Context, in *step.Input, session *remote.Session, host string) error {
 	if overridden() {
 		return nil
@@ -47,11 +46,11 @@ func waitForSteps(ctx context.Context, in *step.Input, session *remote.Session, 
 	until := time.Now().Add(stepsLimit)
 	for {
 		out, err := session.Run(ctx, host, slurmctl.StepsCommand, nil)
-		if remote.IsUnreachable(err) {
+		if remote.IsGone(err) {
 			return nil
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("nothing was removed from %s: %w", host, err)
 		}
 		left := strings.TrimSpace(out)
 		if left == "" {

@@ -20,7 +20,8 @@ type standIn struct {
 }
 
 // hosts puts the stand-ins on PATH. Programs map a name to the shell script
-// that it is; a host called "gone" cannot be reached.
+// that it is. A host called "gone" is not there, and one called "locked" refuses
+// the login.
 func hosts(t *testing.T, programs map[string]string) *standIn {
 	t.Helper()
 	s := &standIn{dir: t.TempDir()}
@@ -28,7 +29,10 @@ func hosts(t *testing.T, programs map[string]string) *standIn {
 export host=$2
 command=$3
 echo "$host: $command" >>`+s.dir+`/asked
-if [ "$host" = gone ]; then echo "no route to host" >&2; exit 255; fi
+case $host in
+gone) echo "ssh: connect to host gone port 22: No route to host" >&2; exit 255 ;;
+locked) echo "root@locked: Permission denied (publickey)." >&2; exit 255 ;;
+esac
 exec sh -c "$command"`)
 	for name, script := range programs {
 		s.program(t, name, script)
@@ -81,8 +85,10 @@ esac`
 // down is one whose slurmctld does not.
 const down = `echo "Slurmctld(primary) at ctl1 is DOWN"; exit 1`
 
-// running is a squeue with a job; idle one without.
+// running is a squeue with a job, waiting with one that has not begun, and idle
+// without.
 const (
 	running = `echo '7|R|alice|research|train|gpu1|||(null)|1|normal|train-llm'`
+	waiting = `echo '8|PD|bob|product|train||||(null)|2|normal|sweep'`
 	idle    = `true`
 )

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
@@ -62,15 +63,20 @@ func play(ctx context.Context, in *step.Input, session *remote.Session, book pla
 	})
 }
 
-// unplay runs a removal playbook on those of the hosts that can be reached.
+// unplay runs a removal playbook on those of the hosts that are not gone. One
+// that may be at work but cannot be asked fails it, before anything is removed.
 func unplay(ctx context.Context, in *step.Input, session *remote.Session, book playbook.Playbook, hosts []string, vars map[string]any) error {
 	var there []string
 	for _, host := range hosts {
-		if _, err := session.Run(ctx, host, "true", nil); remote.IsUnreachable(err) {
-			in.Logf("%s cannot be reached; nothing is removed from it", host)
-			continue
+		found, err := session.There(ctx, host)
+		switch {
+		case err != nil:
+			return fmt.Errorf("nothing was removed from %s: %w", strings.Join(hosts, ", "), err)
+		case found:
+			there = append(there, host)
+		default:
+			in.Logf("%s is gone; nothing is removed from it", host)
 		}
-		there = append(there, host)
 	}
 	if len(there) == 0 {
 		return nil

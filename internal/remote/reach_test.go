@@ -1,0 +1,98 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWhoIsGone checks, with real daemons, that only a host at whose address
+// nobody is counts as gone: the others may be at work.
+func TestWhoIsGone(t *testing.T) {
+	d, other := startDaemon(t), startDaemon(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // as a host that hangs
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	quiet := silent.Addr().(*net.TCPAddr).Port
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := free.Addr().(*net.TCPAddr).Port
+	_ = free.Close()
+
+	at := func(change func(*Target)) Target {
+		target := d.target("n1")
+		change(&target)
+		return target
+	}
+	through := func(bastion daemon, port int, change func(*Target)) Target {
+		return at(func(t *Target) {
+			t.Port = port
+			t.Bastion, t.BastionHostKeys = fmt.Sprintf("root@127.0.0.1:%d", bastion.port), []string{bastion.hostKey}
+			change(t)
+		})
+	}
+	same := func(*Target) {}
+	for name, c := range map[string]struct {
+		target Target
+		key    string
+		gone   bool
+		want   string
+	}{
+		"nobody speaks":                    {at(func(t *Target) { t.Port = quiet }), d.private, true, "n1: cannot be reached over SSH"},
+		"no such name":                     {at(func(t *Target) { t.Address = "n1.invalid" }), d.private, true, "cannot be reached"},
+		"no daemon":                        {at(func(t *Target) { t.Port = closed }), d.private, false, "Connection refused"},
+		"another key logs in":              {d.target("n1"), other.private, false, "n1: no login over SSH (load the key that logs in, or correct the host key): root@127.0.0.1: Permission denied"},
+		"another host key":                 {at(func(t *Target) { t.HostKeys = []string{other.hostKey} }), d.private, false, "no login over SSH"},
+		"no host key":                      {at(func(t *Target) { t.HostKeys = nil }), d.private, false, "no login over SSH"},
+		"the bastion is away":              {through(daemon{port: closed, hostKey: d.hostKey}, d.port, same), d.private, false, "cannot be reached over SSH through root@"},
+		"the bastion hangs":                {through(daemon{port: quiet, hostKey: d.hostKey}, d.port, same), d.private, false, "cannot be reached over SSH through root@"},
+		"the bastion refuses":              {through(other, d.port, same), d.private, false, "no login over SSH through root@"},
+		"nobody speaks behind the bastion": {through(d, quiet, same), d.private, true, "cannot be reached"},
+		"no daemon behind the bastion":     {through(d, closed, same), d.private, false, "Connection refused"},
+		"no such name behind the bastion":  {through(d, d.port, func(t *Target) { t.Address = "n1.invalid" }), d.private, true, "cannot be reached"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, Config{Targets: []Target{c.target}, PrivateKey: c.key, ConnectTimeout: time.Second})
+			_, err := s.Run(t.Context(), "n1", "true", nil)
+			if !IsUnreachable(err) || IsGone(err) != c.gone || !strings.Contains(fmt.Sprint(err), c.want) {
+				t.Errorf("gone %v, want %v, and %q in %v", IsGone(err), c.gone, c.want, err)
+			}
+			there, err := s.There(t.Context(), "n1")
+			if there || (err == nil) != c.gone {
+				t.Errorf("there: %v, %v", there, err)
+			}
+		})
+	}
+}
+
+// TestABusyDaemonIsTriedAgain checks that a host whose daemon has too many
+// logins under way is not taken for one that is away.
+func TestABusyDaemonIsTriedAgain(t *testing.T) {
+	d := startDaemonWith(t, "MaxStartups 1:100:1")
+	hold, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", d.port)) // a login that does not go on
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Close()
+	if _, err := hold.Read(make([]byte, 8)); err != nil { // the daemon's greeting: it is under way
+		t.Fatal(err)
+	}
+	s := open(t, Config{Targets: []Target{d.target("n1")}, PrivateKey: d.private})
+	once, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+	defer cancel()
+	if _, err := s.Run(once, "n1", "true", nil); !IsUnreachable(err) || IsGone(err) {
+		t.Errorf("the daemon is not busy: %v", err)
+	}
+	time.AfterFunc(1500*time.Millisecond, func() { _ = hold.Close() })
+	if out, err := s.Run(t.Context(), "n1", "cat", []byte("once")); err != nil || out != "once" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
