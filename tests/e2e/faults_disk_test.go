@@ -40,6 +40,9 @@ systemctl start slurmctld`)
 	t.Logf("with a full disk a job is accepted: %v %v", id, err)
 	run := c.TryUp(t)
 	t.Logf("with a full disk up ends with %v:\n%s", run.Err, run.Output)
+	if run.Err == nil {
+		t.Error("with a full disk up reports success")
+	}
 	wantSays(t, run, state, "full")
 	log := c.On(t, cluster.Controller, "journalctl -u slurmctld --no-pager -n 40 | grep -i 'space left' | tail -n 2")
 	t.Logf("slurmctld says: %s", log)

@@ -22,9 +22,11 @@ func TestFaults(t *testing.T) {
 		{"a host is rebooted", rebootHost, false, false},
 		{"a host's container is killed", killContainer, false, false},
 		{"a host's container is removed", removeContainer, false, false},
+		{"the controller's container is killed", killController, false, false},
 		{"a host loses its network while up runs", cutNetwork, false, false},
 		{"up is interrupted", interruptUp, false, false},
 		{"up is killed", killUp, false, false},
+		{"two ups run at once", twoUps, false, false},
 		{"the controller's disk is full", fillDisk, false, false},
 		{"no accepted job is lost", func(t *testing.T, c *cluster.Cluster) {
 			if lost := c.LostJobs(t); len(lost) > 0 {
@@ -60,6 +62,7 @@ func killDaemons(t *testing.T, c *cluster.Cluster) {
 	running := c.Submit(t, "alice", "-w gpu1 --gres=gpu:1 -t 10", "sleep 100")
 	c.WaitRunning(t, running)
 	waiting := c.Submit(t, "bob", "-w gpu1 --gres=gpu:8 -t 10", "hostname")
+	c.StateSaved()
 	for _, victim := range []struct{ host, unit, question string }{
 		{cluster.Controller, "slurmctld", "scontrol ping | grep -q 'is UP'"},
 		{cluster.Controller, "slurmdbd", "sacctmgr -n show cluster | grep -q ."},

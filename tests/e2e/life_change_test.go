@@ -76,7 +76,7 @@ func (l *life) reshape(t *testing.T, c *cluster.Cluster) {
 		t.Errorf("slurmd of gpu1 was restarted")
 	}
 	if after := c.Starts(t, "slurmctld", cluster.Controller); after[0] != ctld[0] {
-		t.Logf("slurmctld was restarted")
+		t.Errorf("slurmctld was restarted")
 	}
 	next := c.Submit(t, "bob", "-w gpu2 --gres=gpu:4 -t 5", "test $(nvidia-smi -L | grep -c '^GPU ') = 4")
 	c.WaitJob(t, next, time.Minute, "COMPLETED")

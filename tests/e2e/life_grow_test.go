@@ -87,7 +87,11 @@ func (l *life) shrink(t *testing.T, c *cluster.Cluster) {
 		"hosts: gpu[2,4] # under leaf2", "hosts: gpu2 # under leaf2",
 		"hosts: gpu[1-4] # of train", "hosts: gpu[1-3] # of train",
 	)
+	// A clone that never ran up removes a host as well as the one that made it.
+	first := c.Checkout
+	c.Checkout = first.CloneWithTools(t)
 	run := upUnderJob(t, c, "gpu4")
+	c.Checkout = first
 	wantChanges(t, run,
 		"delete gpu4-host", "delete gpu4-baseline", "delete gpu4-home", "delete gpu4",
 		"update controller", "update gate")

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -67,8 +68,11 @@ func (r release) grow(t *testing.T, c *cluster.Cluster) {
 		wantSays(t, plan, "restart", "gpu[1-2]")
 	}
 	before := c.Starts(t, "slurmd", "gpu1", "gpu2")
-	run := c.Up(t)
-	wantChanges(t, run, "create gpu3-host", "create gpu3-baseline", "create gpu3-home", "create gpu3", "update controller", "update gate")
+	touched := []string{"create gpu3-host", "create gpu3-baseline", "create gpu3-home", "create gpu3", "update controller", "update gate"}
+	if restarts {
+		touched = append(touched, "update gpu1", "update gpu2")
+	}
+	wantChanges(t, c.Up(t), touched...)
 	after := c.Starts(t, "slurmd", "gpu1", "gpu2")
 	for i := range before {
 		if (before[i] != after[i]) != restarts {
@@ -84,6 +88,12 @@ func (r release) grow(t *testing.T, c *cluster.Cluster) {
 	wantChanges(t, c.Up(t))
 	c.Slurm(t, "scancel "+job)
 	c.WaitJob(t, job, time.Minute, "CANCELLED by 0")
+	cluster.Until(t, "the job to leave its host", time.Minute, func() error {
+		if left := c.Slurm(t, "squeue -h"); left != "" {
+			return errors.New(left)
+		}
+		return nil
+	})
 }
 
 func (r release) down(t *testing.T, c *cluster.Cluster) {

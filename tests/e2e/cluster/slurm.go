@@ -127,3 +127,8 @@ func (c *Cluster) Starts(t testing.TB, unit string, hosts ...string) []string {
 	}
 	return all
 }
+
+// StateSaved waits until slurmctld has surely written down what it has
+// accepted: it does so at most five seconds after a change (SAVE_MAX_WAIT in its
+// source). A slurmctld that is killed before has lost it, whoever restarts it.
+func (c *Cluster) StateSaved() { time.Sleep(2 * 5 * time.Second) }
