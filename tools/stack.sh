@@ -116,16 +116,20 @@ need_stack() {
 	esac
 }
 
-# drop_dead_locks: a run that was killed leaves its lock; it goes when that process was on this machine and is no more.
-drop_dead_locks() {
-	local lock pid
+# judge_locks: a run holds a lock. One that was killed leaves it; it goes when that process was on this machine and is no
+# more. While another run is at work, a second one stops here: what that one has begun is not what a killed one left.
+judge_locks() {
+	local lock pid host
 	for lock in "$state"/.pulumi/locks/*/gpucluster/"$env"/*.json; do
 		[[ -r $lock ]] || return 0
 		pid=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$lock")
-		grep -q "\"hostname\":\"$(hostname)\"" "$lock" || return 0
+		host=$(sed -n 's/.*"hostname":"\([^"]*\)".*/\1/p' "$lock")
 		# A process that has ended and that nobody has asked about yet, a zombie, still has a name.
-		if grep -qs pulumi "/proc/$pid/comm" && ! grep -q '^State:.*Z' "/proc/$pid/status"; then
-			return 0
+		if [[ $host != "$(hostname)" ]] || { grep -qs pulumi "/proc/$pid/comm" && ! grep -q '^State:.*Z' "/proc/$pid/status"; }; then
+			case $verb in
+			up | down) die "another run is at work on $env (process $pid on $host): wait for it; if that machine is gone, type: tools/stack.sh pulumi $env cancel --yes" ;;
+			*) return 0 ;;
+			esac
 		fi
 		printf 'stack: an earlier run (process %s) was killed; its lock goes\n' "$pid"
 	done
@@ -142,7 +146,7 @@ forget_pending() {
 
 need_stack
 if [[ -n $state ]]; then
-	drop_dead_locks
+	judge_locks
 fi
 case $verb in
 up | down) forget_pending ;;

@@ -17,7 +17,7 @@ func twoUps(t *testing.T, c *cluster.Cluster) {
 	if second.Err == nil {
 		t.Error("a second up at the same time reports success")
 	}
-	wantSays(t, second, "currently locked")
+	wantSays(t, second, "another run is at work on "+c.Name)
 	if second.Says("was killed") {
 		t.Errorf("the second up takes the first for dead:\n%s", second.Output)
 	}

@@ -300,6 +300,9 @@ func TestStackAfterAKill(t *testing.T) {
 	if err != nil || len(locks) != 1 {
 		t.Fatalf("locks %v, %v; want one", locks, err)
 	}
+	if out, err := stack(dir, state, []string{"up", "test-env"}, variable); err == nil || !strings.Contains(out+fmt.Sprint(err), "another run is at work on test-env") {
+		t.Errorf("a second run while the first is at work: %v\n%s", err, out)
+	}
 	var lock struct{ Pid int }
 	if err := json.Unmarshal([]byte(read(t, locks[0])), &lock); err != nil {
 		t.Fatal(err)
