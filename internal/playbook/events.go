@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // event is one line of the gpucluster_events callback.
@@ -27,13 +28,16 @@ type collector struct {
 	progress io.Writer
 	partial  []byte
 	others   []string
+	// task that was begun last, and the hosts that have ended it.
+	task  string
+	ended map[string]bool
 }
 
 func newCollector(hosts []string, progress io.Writer) *collector {
 	if progress == nil {
 		progress = io.Discard
 	}
-	c := &collector{result: Result{Hosts: map[string]*HostResult{}}, progress: progress}
+	c := &collector{result: Result{Hosts: map[string]*HostResult{}}, progress: progress, ended: map[string]bool{}}
 	for _, h := range hosts {
 		c.result.Hosts[h] = &HostResult{}
 	}
@@ -70,7 +74,10 @@ func (c *collector) line(line []byte) {
 		}
 		return
 	}
-	if e.Event == "result" {
+	switch e.Event {
+	case "task":
+		c.task, c.ended = taskTitle(e.Task), map[string]bool{}
+	case "result":
 		c.take(e)
 	}
 }
@@ -82,6 +89,9 @@ func (c *collector) take(e event) {
 		return
 	}
 	task := taskTitle(e.Task)
+	if task == c.task {
+		c.ended[e.Host] = true
+	}
 	for name, value := range e.Report {
 		if h.Reports == nil {
 			h.Reports = map[string]json.RawMessage{}
@@ -99,12 +109,31 @@ func (c *collector) take(e event) {
 			c.say(e.Host, "changed", task+": "+change)
 		}
 	case "failed", "unreachable":
-		h.Failure = &Failure{Host: e.Host, Task: task, Message: e.Message, Problems: e.Problems, Unreachable: e.Status == "unreachable"}
-		for _, text := range append([]string{}, e.Problems...) {
-			c.say(e.Host, "FAILED", task+": "+text)
-		}
-		if len(e.Problems) == 0 {
-			c.say(e.Host, "FAILED", task+": "+e.Message)
+		c.fail(Failure{Host: e.Host, Task: task, Message: e.Message, Problems: e.Problems, Unreachable: e.Status == "unreachable"})
+	}
+}
+
+// fail keeps why a host did not come to the end.
+func (c *collector) fail(f Failure) {
+	c.result.Hosts[f.Host].Failure = &f
+	for _, text := range f.Problems {
+		c.say(f.Host, "FAILED", f.Task+": "+text)
+	}
+	if len(f.Problems) == 0 {
+		c.say(f.Host, "FAILED", f.Task+": "+f.Message)
+	}
+}
+
+// hangs makes a run that was cut off at its limit a failure of the hosts that
+// were at the last task, and of those that waited for them.
+func (c *collector) hangs(limit time.Duration) {
+	for _, host := range keys(c.result.Hosts) {
+		switch {
+		case c.result.Hosts[host].Failure != nil:
+		case c.ended[host]:
+			c.fail(Failure{Host: host, Task: c.task, Message: "is done, but other hosts hang in it and the rest was not begun"})
+		default:
+			c.fail(Failure{Host: host, Task: c.task, Message: fmt.Sprintf("hangs: the playbook did not end within %s", limit)})
 		}
 	}
 }

@@ -32,11 +32,23 @@ type Request struct {
 	Check bool
 	// Progress takes a line for each change and failure. May be nil.
 	Progress io.Writer
+	// Limit bounds the run. Default [DefaultLimit].
+	Limit time.Duration
 }
 
+// DefaultLimit is several times what the longest run takes, the installation of
+// all packages from a slow mirror. What takes longer hangs, as on a file system
+// whose server is away.
+const DefaultLimit = 30 * time.Minute
+
+// loginLimit bounds the login to each host before the run, repeated attempts at
+// a busy daemon included.
+const loginLimit = 2 * time.Minute
+
 // Run runs a playbook and waits for its end. The result holds every host of
-// the request. The error is an [*Error] when hosts failed; hosts that it does
-// not name are done. When ctx ends, ansible-playbook is ended too.
+// the request. The error is an [*Error] when hosts failed, one that hangs beyond
+// the limit included; hosts that it does not name are done. When ctx ends,
+// ansible-playbook is ended too, and the error is another.
 func Run(ctx context.Context, session *remote.Session, book Playbook, request Request) (Result, error) {
 	w, err := prepare(session, book, request)
 	if err != nil {
@@ -45,7 +57,17 @@ func Run(ctx context.Context, session *remote.Session, book Playbook, request Re
 	defer w.discard()
 
 	collected := newCollector(w.hosts, request.Progress)
-	cmd := exec.CommandContext(ctx, w.program, w.arguments...)
+	there := logIn(ctx, session, w.hosts, collected)
+	if len(there) == 0 && ctx.Err() == nil {
+		return collected.result, &Error{Playbook: book, Failures: collected.result.failures()}
+	}
+	limit := request.Limit
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, w.program, append(w.arguments, "--limit", strings.Join(there, ","))...)
 	cmd.Dir, cmd.Env = w.dir, w.environment
 	var stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = collected, &stderr
@@ -58,6 +80,9 @@ func Run(ctx context.Context, session *remote.Session, book Playbook, request Re
 	if ctx.Err() != nil {
 		return result, fmt.Errorf("running playbook %s: %w", book, context.Cause(ctx))
 	}
+	if limited.Err() != nil {
+		collected.hangs(limit)
+	}
 	if failures := result.failures(); len(failures) > 0 {
 		return result, &Error{Playbook: book, Failures: failures}
 	}
@@ -65,6 +90,22 @@ func Run(ctx context.Context, session *remote.Session, book Playbook, request Re
 		return result, fmt.Errorf("running playbook %s: %w: %s", book, err, complaint(stderr.String()+"\n"+collected.unknown()))
 	}
 	return result, nil
+}
+
+// logIn makes the shared connections that Ansible uses, so that a daemon that is
+// busy is tried again, and lists the hosts that can be given commands. The others
+// have failed.
+func logIn(ctx context.Context, session *remote.Session, hosts []string, c *collector) []string {
+	var there []string
+	answers := session.Probe(ctx, hosts, "true", loginLimit)
+	for _, host := range hosts {
+		if err := answers[host].Err; remote.IsUnreachable(err) {
+			c.fail(Failure{Host: host, Task: "Log in", Message: strings.TrimPrefix(err.Error(), host+": "), Unreachable: true})
+			continue
+		}
+		there = append(there, host) // what else is wrong, Ansible will tell
+	}
+	return there
 }
 
 // work is one prepared run.

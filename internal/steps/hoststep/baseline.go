@@ -3,6 +3,7 @@ package hoststep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
@@ -52,13 +53,15 @@ func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 	return outcome(ctx, spec.Host, spec.Essential, err)
 }
 
-// outcome turns a failure of a host that is not essential into quarantine. An
-// interrupted run stays a failure.
+// outcome turns a failure of a host that is not essential into quarantine. A
+// run that was interrupted, or could not be made from here, stays a failure: that
+// is no fault of the host.
 func outcome(ctx context.Context, host string, essential bool, err error) (any, error) {
 	if err == nil {
 		return step.Ready(host, ""), nil
 	}
-	if essential || ctx.Err() != nil {
+	var failed *playbook.Error
+	if essential || ctx.Err() != nil || !errors.As(err, &failed) {
 		return nil, err
 	}
 	return step.Quarantined(host, err), nil

@@ -63,7 +63,7 @@ func probeHome(ctx context.Context, in *step.Input) error {
 	}
 	return onHost(ctx, in, spec.Host, func(session *remote.Session) error {
 		path := remote.ShellQuote(spec.Path)
-		_, err := session.Run(ctx, spec.Host, "mountpoint -q "+path+" && timeout 5 stat -t "+path+" >/dev/null", nil)
+		_, err := session.Run(ctx, spec.Host, "timeout -s KILL 5 mountpoint -q "+path+" && timeout -s KILL 5 stat -t "+path+" >/dev/null", nil)
 		if err != nil && !remote.IsUnreachable(err) {
 			return fmt.Errorf("%s has no working shared home at %s: %w", spec.Host, spec.Path, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
 
@@ -29,7 +30,7 @@ func TestHomeGroups(t *testing.T) {
 
 // TestOutcome checks whose failure stops the run.
 func TestOutcome(t *testing.T) {
-	broken := errors.New("no disk")
+	broken := &playbook.Error{Playbook: playbook.Baseline, Failures: []playbook.Failure{{Host: "h", Task: "Look", Message: "no disk"}}}
 	interrupted, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, c := range map[string]struct {
@@ -43,6 +44,7 @@ func TestOutcome(t *testing.T) {
 		"essential and ready":        {context.Background(), true, nil, step.Ready("h", ""), false},
 		"broken":                     {context.Background(), false, broken, step.Quarantined("h", broken), false},
 		"essential and broken":       {context.Background(), true, broken, nil, true},
+		"a fault of the deployer":    {context.Background(), false, errors.New("ansible-playbook is missing"), nil, true},
 		"interrupted is not a fault": {interrupted, false, broken, nil, true},
 	} {
 		got, err := outcome(c.ctx, "h", c.essential, c.err)
