@@ -186,6 +186,30 @@ func TestChangingAPartition(t *testing.T) {
 	}
 }
 
+// TestChangingDevices checks that the host whose device files are others hears
+// of it too: its slurmd has to restart, and a job of ours to run on it.
+func TestChangingDevices(t *testing.T) {
+	before := pulumitest.Run(t, "s", program(pulumitest.Environment(t)))
+	after := pulumitest.Run(t, "s", program(pulumitest.Environment(t, func(e *config.Environment) {
+		first := 8
+		for name, profile := range e.Profiles {
+			profile.GPUs = slices.Clone(profile.GPUs)
+			for i := range profile.GPUs {
+				profile.GPUs[i].FirstDevice = &first
+			}
+			e.Profiles[name] = profile
+		}
+	})))
+	for _, name := range []string{"c-controller", "c-gpu1", "c-gpu2"} {
+		if after.Command(name).Inputs.DeepEquals(before.Command(name).Inputs) {
+			t.Errorf("%s does not change", name)
+		}
+	}
+	if was, is := spec[slurmstep.MemberSpec](t, before, "c-gpu1").Shape, spec[slurmstep.MemberSpec](t, after, "c-gpu1").Shape; was == is {
+		t.Errorf("slurmd of gpu1 is not restarted: its shape stays %q", is)
+	}
+}
+
 // TestParts checks which parts an environment gets, and with what.
 func TestParts(t *testing.T) {
 	onSite := func(e *config.Environment) {

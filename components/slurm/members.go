@@ -21,6 +21,10 @@ func (b *builder) declareMembers() error {
 	if err != nil {
 		return err
 	}
+	shapes, err := impact.NodeStarts(impact.Of(b.files))
+	if err != nil {
+		return err
+	}
 	for _, host := range b.env.HostsWithRole(config.RoleCompute) {
 		vars := b.packageVars()
 		vars["slurm_compute_conf_servers"] = controllers
@@ -28,10 +32,9 @@ func (b *builder) declareMembers() error {
 		if b.env.Home != nil {
 			vars["slurm_compute_require_mount"] = b.env.Home.Path
 		}
-		p := host.Profile
 		spec := slurmstep.MemberSpec{
-			Host: host.Name, Owner: string(config.SchedulerSlurm), Controllers: controllers, Gres: gresOf(p), Cluster: cluster, Vars: vars,
-			Shape: fmt.Sprintf("%d:%d:%d %d", p.Sockets, p.CoresPerSocket, p.ThreadsPerCore, p.UsableMemory.MiB()),
+			Host: host.Name, Owner: string(config.SchedulerSlurm), Controllers: controllers, Gres: gresOf(host.Profile), Cluster: cluster, Vars: vars,
+			Shape: shapes[host.Name],
 		}
 		name := b.name + "-" + host.Name
 		member, err := stepresource.New(b.ctx, name, stepresource.Args{

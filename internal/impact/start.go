@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 )
 
 // StartDigest is a short digest of what every slurmd of a cluster reads only
@@ -45,4 +47,28 @@ func (p *parsed) writeNodes(text *strings.Builder) {
 		}
 		fmt.Fprintf(text, " %s\n", p.gres[node])
 	}
+}
+
+// NodeStarts tells, for each node, what its slurmd reads about it only when it
+// starts: shape, place and devices. Where it differs, that slurmd has to
+// restart.
+func NodeStarts(s Set) (map[string]string, error) {
+	p, err := parse(s)
+	if err != nil {
+		return nil, err
+	}
+	starts := make(map[string]string, len(p.nodeOrder))
+	for _, node := range p.nodeOrder {
+		var words []string
+		for _, key := range unionKeys(p.nodes[node], nil) {
+			if shape[key] || place[key] || key == "realmemory" {
+				words = append(words, slurmconf.Spelling("node", key)+"="+p.nodes[node][key])
+			}
+		}
+		if devices := tidy(p.gres[node]); devices != "" {
+			words = append(words, "with", devices)
+		}
+		starts[node] = strings.Join(words, " ")
+	}
+	return starts, nil
 }

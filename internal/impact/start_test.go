@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -42,5 +43,76 @@ func TestStartDigest(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestNodeStarts checks what makes the slurmd of one node restart, and that it
+// is what has the node drained.
+func TestNodeStarts(t *testing.T) {
+	files := map[string]string{
+		"slurm.conf": "ClusterName=c\nSlurmctldHost=ctl1\nGresTypes=gpu\nNodeName=gpu[1-2] NodeAddr=10.0.0.[1-2] CPUs=8 RealMemory=8000 Weight=1 Gres=gpu:h100:8\nPartitionName=p Nodes=gpu[1-2]\n",
+		"gres.conf":  "NodeName=gpu1 Name=gpu Type=h100 File=/dev/nvidia[0-7]\nNodeName=gpu2 Name=gpu Type=h100 File=/dev/nvidia[0-7]\n",
+	}
+	for name, c := range map[string]struct {
+		file, replace, by string
+		want              string // the hosts that restart
+		drained           string // what is told of them
+	}{
+		"nothing":            {"slurm.conf", "", "", "", ""},
+		"a weight":           {"slurm.conf", "Weight=1", "Weight=2", "", ""},
+		"CPUs":               {"slurm.conf", "CPUs=8", "CPUs=6", "gpu1,gpu2", "CPUs 8 -> 6"},
+		"an address":         {"slurm.conf", "10.0.0.[1-2]", "10.0.0.[1,3]", "gpu2", "NodeAddr changed"},
+		"other devices":      {"gres.conf", "gpu2 Name=gpu Type=h100 File=/dev/nvidia[0-7]", "gpu2 Name=gpu Type=h100 File=/dev/nvidia[8-15]", "gpu2", "File=/dev/nvidia[8-15]"},
+		"a spool of its own": {"slurm.conf", "GresTypes", "SlurmdSpoolDir=/srv\nGresTypes", "", "SlurmdSpoolDir set to /srv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := Set{Version: slurmconf.V2411, Files: files}
+			after := Set{Version: slurmconf.V2411, Files: maps.Clone(files)}
+			after.Files[c.file] = strings.Replace(files[c.file], c.replace, c.by, 1)
+			was, err := NodeStarts(before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is, err := NodeStarts(after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var restart []string
+			for _, node := range names("gpu[1-2]") {
+				if was[node] != is[node] {
+					restart = append(restart, node)
+				}
+			}
+			if got := strings.Join(restart, ","); got != c.want {
+				t.Errorf("restart %s, want %s", got, c.want)
+			}
+			plan, err := Compare(before, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drained := plan.Drained()
+			for _, node := range restart {
+				if len(drained[node]) != 1 || !strings.Contains(drained[node][0], c.drained) {
+					t.Errorf("%s is drained for %q, want %q", node, drained[node], c.drained)
+				}
+			}
+			if c.drained == "" && len(drained) > 0 || c.drained != "" && len(drained) == 0 {
+				t.Errorf("drained %v, want %q", drained, c.drained)
+			}
+		})
+	}
+}
+
+// TestEmptied checks which partitions have to be free of jobs first.
+func TestEmptied(t *testing.T) {
+	set := func(lines string) Set {
+		return Set{Version: slurmconf.V2205, Files: map[string]string{"slurm.conf": "ClusterName=c\nSlurmctldHost=ctl1\nNodeName=n1\nNodeSet=s Nodes=n1\n" + lines}}
+	}
+	plan, err := Compare(set("PartitionName=a Nodes=n1\nPartitionName=old Nodes=n1\n"), set("PartitionName=a Nodes=n1 MaxTime=1\nPartitionName=new Nodes=n1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(plan.Emptied(), ","); got != "old" {
+		t.Errorf("emptied %s, want the one that was renamed", got)
 	}
 }

@@ -27,8 +27,13 @@ type Activation struct {
 	Version string
 	// Restart asks for a restart of slurmctld where a reload is not enough.
 	Restart bool
+	// Reshape maps nodes that stay to what changes of them, where the live
+	// nodes cannot tell: their jobs end first, as with another number of CPUs.
+	Reshape map[string][]string
+	// Empty are partitions that go: their jobs end first.
+	Empty []string
 	// DrainDeadline bounds the wait for the jobs of hosts that leave or change
-	// shape. Default 30 min.
+	// shape and of partitions that go, all together. Default 30 min.
 	DrainDeadline time.Duration
 	// UpLimit bounds the wait for slurmctld after a reload. Default 2 min.
 	UpLimit time.Duration
@@ -52,8 +57,7 @@ type Activated struct {
 	Reload string `json:"reload"`
 	// Kept maps nodes that somebody else had drained to that reason.
 	Kept map[string]string `json:"kept,omitempty"`
-	// Pending jobs and Reservations that name a host that left, in words.
-	Pending      []string `json:"pending,omitempty"`
+	// Reservations that held a host that left, and others, in words.
 	Reservations []string `json:"reservations,omitempty"`
 	// Warnings are errors that slurmctld logs about the files but accepts.
 	Warnings []string `json:"warnings,omitempty"`
@@ -97,9 +101,12 @@ type activation struct {
 	// placement of the new files; its ID is this run's own.
 	placement Placement
 
+	started time.Time // when this run began to wait for jobs
+
 	fresh   bool    // no slurmctld runs yet
 	change  Change  // from the live nodes to the new ones
 	drained Drained // what this run keeps from jobs
+	retired bool    // partitions are kept from new jobs
 	placed  bool    // new files may be in place
 	stopped bool    // this run stopped slurmctld
 	result  Activated
@@ -112,15 +119,17 @@ type step struct {
 }
 
 // steps of an activation, in order. Until the files are placed, nothing has
-// changed but drains, which are lifted when a step fails. From then on, a
-// failure puts the previous files back into use.
+// changed but what keeps new jobs from hosts and partitions, which is lifted
+// when a step fails. From then on, a failure puts the previous files back into
+// use.
 func (a *activation) steps() []step {
 	return []step{
 		{"Compare the live nodes with the new ones", a.compare},
 		{"Resolve the names of the nodes", a.resolve},
 		{"Load the new files on trial", a.trial},
 		{"Make what the new files refer to", a.prepare},
-		{"List what names the hosts that leave", a.list},
+		{"Look for jobs and reservations that need the hosts that leave", a.strand},
+		{"Wait for the jobs of partitions that go", a.empty},
 		{"Drain the hosts that leave or change shape", a.drain},
 		{"Place the files and reload slurmctld", a.reload},
 		{"Close the hosts that join", a.close},
@@ -140,8 +149,9 @@ func Titles() []string {
 // Activate brings new files into use without losing a job. It can be run again
 // after any failure, also after it was interrupted.
 //
-// A failure is a [*TrialFailed], an [*Unresolved], a [*DeadlinePassed] or what a
-// command said; in each case the previous files are in use.
+// A failure is a [*TrialFailed], an [*Unresolved], a [*Stranded], a
+// [*StillQueued], a [*DeadlinePassed] or what a command said; in each case the
+// previous files are in use.
 //
 // Hosts that join are closed ([Client.Close]): their own step starts slurmd,
 // validates and opens them. Hosts that change shape stay drained for
@@ -158,7 +168,8 @@ func (c *Client) Activate(ctx context.Context, host Host, spec Activation) (Acti
 			return a.result, errors.Join(fmt.Errorf("%s: %w", lowerFirst(s.title), err), a.undo(undo))
 		}
 	}
-	return a.result, host.Settle(ctx, a.placement)
+	// What fails from here on is no reason to go back.
+	return a.result, errors.Join(host.Settle(ctx, a.placement), c.Reinstate(ctx))
 }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
@@ -179,7 +190,10 @@ func (a *activation) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.change = CompareNodes(live, a.spec.Nodes)
+		a.change = CompareNodes(live, a.spec.Nodes).with(a.spec.Reshape, live)
+		if err := a.Reinstate(ctx, a.spec.Empty...); err != nil {
+			return err
+		}
 	case errors.Is(err, ErrDown) && a.spec.Applied == nil:
 		a.fresh = true
 		a.change = CompareNodes(nil, a.spec.Nodes)
@@ -188,6 +202,9 @@ func (a *activation) compare(ctx context.Context) error {
 		a.change = compareNames(a.spec.Applied, a.spec.Nodes)
 		if len(a.change.Removed) > 0 {
 			return fmt.Errorf("%w, so the jobs on %s cannot be waited for: bring it up first", ErrDown, hostlist.Compress(a.change.Removed))
+		}
+		if len(a.spec.Empty) > 0 {
+			return fmt.Errorf("%w, so the jobs of partition %s cannot be waited for: bring it up first", ErrDown, strings.Join(a.spec.Empty, ", "))
 		}
 	default:
 		return err
@@ -254,31 +271,6 @@ func (a *activation) prepare(ctx context.Context) error {
 	return a.spec.Prepare(ctx)
 }
 
-func (a *activation) list(ctx context.Context) error {
-	if len(a.change.Removed) == 0 {
-		return nil
-	}
-	pending, err := a.PendingJobsNaming(ctx, a.change.Removed)
-	if err != nil {
-		return err
-	}
-	for _, j := range pending {
-		a.result.Pending = append(a.result.Pending, j.Describe())
-	}
-	reserved, err := a.ReservationsNaming(ctx, a.change.Removed)
-	if err != nil {
-		return err
-	}
-	for _, r := range reserved {
-		a.result.Reservations = append(a.result.Reservations,
-			fmt.Sprintf("reservation %s holds %s", r.Name, hostlist.Compress(r.Nodes)))
-	}
-	for _, line := range append(a.result.Pending, a.result.Reservations...) {
-		a.say("%s", line)
-	}
-	return nil
-}
-
 func (a *activation) drain(ctx context.Context) error {
 	busy := a.change.Busy()
 	if len(busy) == 0 {
@@ -303,10 +295,19 @@ func (a *activation) drain(ctx context.Context) error {
 		}
 	}
 	a.result.Kept = a.drained.Kept
-	err := a.WaitDrained(ctx, busy, orDefault(a.spec.DrainDeadline, 30*time.Minute))
+	err := a.WaitDrained(ctx, busy, a.deadline())
 	var late *StillBusy
 	if errors.As(err, &late) {
 		return &DeadlinePassed{Change: a.change, Busy: late}
 	}
 	return err
+}
+
+// deadline is what is left of the time to wait for jobs.
+func (a *activation) deadline() time.Duration {
+	if a.started.IsZero() {
+		a.started = time.Now()
+	}
+	left := orDefault(a.spec.DrainDeadline, 30*time.Minute) - time.Since(a.started)
+	return max(0, left.Round(time.Second))
 }

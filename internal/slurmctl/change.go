@@ -109,6 +109,22 @@ func CompareNodes(live []Node, desired []NodeSpec) Change {
 	return c
 }
 
+// with adds what changes of nodes that stay, by name, which the live ones
+// cannot tell.
+func (c Change) with(what map[string][]string, live []Node) Change {
+	known := map[string]bool{}
+	for _, r := range c.Reshaped {
+		known[r.Name] = true
+	}
+	for _, n := range live {
+		if len(what[n.Name]) > 0 && !known[n.Name] && !overlap([]string{n.Name}, c.Removed) {
+			c.Reshaped = append(c.Reshaped, Reshaped{Name: n.Name, What: what[n.Name]})
+		}
+	}
+	sortReshaped(c.Reshaped)
+	return c
+}
+
 func differences(n Node, d NodeSpec) []string {
 	var what []string
 	for _, f := range []struct {

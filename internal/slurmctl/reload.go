@@ -14,6 +14,10 @@ import (
 // reload places the files and makes slurmctld use them, in the way that the
 // release and the change need.
 func (a *activation) reload(ctx context.Context) error {
+	// People may have submitted during the wait for the hosts' jobs.
+	if err := a.strand(ctx); err != nil {
+		return err
+	}
 	limit := orDefault(a.spec.UpLimit, 2*time.Minute)
 	switch {
 	case a.fresh:
@@ -114,6 +118,9 @@ func (a *activation) undo(ctx context.Context) error {
 		all = append(all, a.host.Restore(ctx, a.placement), a.again(ctx))
 	} else if a.stopped {
 		all = append(all, a.host.StartController(ctx), a.WaitUp(ctx, orDefault(a.spec.UpLimit, 2*time.Minute)))
+	}
+	if a.retired {
+		all = append(all, a.Reinstate(ctx))
 	}
 	if len(a.drained.Ours) > 0 {
 		a.say("lifting the drains of this run")

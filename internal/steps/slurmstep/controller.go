@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/accounting"
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
@@ -77,7 +78,7 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	restart, err := needsRestart(ctx, session, spec)
+	plan, err := planOf(ctx, session, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +86,12 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	if err := roomForState(ctx, session, spec.Controllers[0], slurmConf); err != nil {
 		return nil, err
 	}
-	if err := accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(slurmConf), slurmConf); err != nil {
-		return nil, err
-	}
 	activated, err := ctl.Activate(ctx, controllerHosts(session, spec.Controllers), slurmctl.Activation{
 		Files: spec.files(), Nodes: nodes, Applied: applied, Version: spec.Version,
-		Restart: restart, DrainDeadline: deadline,
+		Restart: plan.Needs(impact.RestartController), Reshape: plan.Drained(), Empty: plan.Emptied(), DrainDeadline: deadline,
+		Prepare: func(ctx context.Context) error {
+			return accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(slurmConf), slurmConf)
+		},
 	})
 	if err != nil {
 		return nil, withChoices(err)
@@ -140,14 +141,15 @@ func appliedNodes(in *step.Input) ([]string, error) {
 	return hostlist.Expand(previous.Nodes)
 }
 
-// withChoices spells out what can be done about jobs that did not end in time.
+// withChoices spells out what can be done about jobs that keep a run from going
+// on.
 func withChoices(err error) error {
-	var late *slurmctl.DeadlinePassed
-	if !errors.As(err, &late) {
+	var stopped interface{ Choices() []string }
+	if !errors.As(err, &stopped) {
 		return err
 	}
-	return fmt.Errorf("%w\nnothing has changed, and what was drained for this is open again; the choices:\n  - %s",
-		err, strings.Join(late.Choices(), "\n  - "))
+	return fmt.Errorf("%w\nnothing has changed, and what was closed to jobs for this is open again; the choices:\n  - %s",
+		err, strings.Join(stopped.Choices(), "\n  - "))
 }
 
 func removeController(ctx context.Context, in *step.Input) error {
@@ -189,5 +191,12 @@ func probeController(ctx context.Context, in *step.Input) error {
 	if err != nil {
 		return err
 	}
-	return ctl.Ping(ctx)
+	if err := ctl.Ping(ctx); err != nil {
+		return err
+	}
+	left, err := ctl.Retiring(ctx)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("partition %s takes no jobs since a run that was to remove it was cut off", strings.Join(left, ", "))
+	}
+	return err
 }

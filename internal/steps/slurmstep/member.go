@@ -22,7 +22,8 @@ type MemberSpec struct {
 	Controllers []string `json:"controllers"`
 	// Gres that the host has, as on its line in slurm.conf.
 	Gres string `json:"gres,omitempty"`
-	// Shape of the host otherwise: a change of it restarts slurmd.
+	// Shape of the host, its place and its devices: a change of it restarts
+	// slurmd.
 	Shape string `json:"shape"`
 	// Cluster is a digest of what every slurmd reads only when it starts.
 	Cluster string `json:"cluster"`

@@ -46,6 +46,18 @@ esac
 	}
 }
 
+// TestProbeControllerFindsClosedPartitions checks that partitions that a killed
+// run left closed are opened by a repair.
+func TestProbeControllerFindsClosedPartitions(t *testing.T) {
+	for noted, want := range map[string]string{"": "", "side UP": "partition side takes no jobs"} {
+		s := hosts(t, map[string]string{"systemctl": "true", "scontrol": up, "sha256sum": "true", "cat": "echo '" + noted + "'"})
+		err := probeController(context.Background(), s.input(t, ControllerSpec{Controllers: []string{"ctl1"}}, "ctl1"))
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", noted, err, want)
+		}
+	}
+}
+
 // TestProbeOfAHostThatIsGone checks each probe that reaches a host.
 func TestProbeOfAHostThatIsGone(t *testing.T) {
 	for _, one := range Steps() {
