@@ -80,13 +80,18 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 	if err := ctx.RegisterComponentResource("gpucluster:hosts:Hosts", name, h, opts...); err != nil {
 		return nil, err
 	}
+	owner, err := stepresource.New(ctx, name+"-owner", stepresource.Args{Step: hoststep.Owner, Spec: hoststep.OwnerSpec{}}, pulumi.Parent(h))
+	if err != nil {
+		return nil, err
+	}
 	for _, host := range args.Environment.AllHosts() {
 		resource := name + "-" + host.Name + "-baseline"
 		baseline, err := stepresource.New(ctx, resource, stepresource.Args{
 			Step: hoststep.Baseline,
 			Spec: hoststep.BaselineSpec{
-				Host: host.Name, Essential: Essential(host), Vars: baselineVars(args.Environment, host),
+				Host: host.Name, Essential: Essential(host), Environment: args.Environment.Name, Vars: baselineVars(args.Environment, host),
 			},
+			Later:   map[string]pulumi.StringInput{hoststep.EnvOwner: owner.Stdout},
 			Targets: []connection.Connection{args.Connections[host.Name]},
 			Heal:    args.Heal.Count(resource),
 			Toolkit: playbook.Digest(playbook.Baseline),

@@ -63,16 +63,17 @@ command:local:Command mine-gpu2-baseline (parent mine)
 command:local:Command mine-gpu2-home (parent mine)
 command:local:Command mine-login1-baseline (parent mine)
 command:local:Command mine-login1-home (parent mine)
+command:local:Command mine-owner (parent mine)
 gpucluster:hosts:Hosts mine (parent gpucluster-s)
 `
 	if got := r.Inventory(); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
 	// No host waits for another, except that the one that serves the home is first.
-	if got := r.Before("mine-gpu1-baseline"); len(got) > 0 {
-		t.Errorf("before a baseline: %v, want nothing", got)
+	if got, want := r.Before("mine-gpu1-baseline"), []string{"mine-owner"}; !slices.Equal(got, want) {
+		t.Errorf("before a baseline: %v, want %v", got, want)
 	}
-	if got, want := r.Before("mine-gpu1-home"), []string{"mine-ctl1-baseline", "mine-ctl1-home", "mine-gpu1-baseline"}; !slices.Equal(got, want) {
+	if got, want := r.Before("mine-gpu1-home"), []string{"mine-ctl1-baseline", "mine-ctl1-home", "mine-gpu1-baseline", "mine-owner"}; !slices.Equal(got, want) {
 		t.Errorf("before a home: %v, want %v", got, want)
 	}
 }
@@ -93,8 +94,11 @@ func TestBaselineSpec(t *testing.T) {
 	r := prepare(t, pulumitest.Environment(t))
 	for host, essential := range map[string]bool{"ctl1": true, "login1": false, "gpu1": false} {
 		spec := baselineOf(t, r, host)
-		if spec.Host != host || spec.Essential != essential {
-			t.Errorf("%s: host %q, essential %v, want %v", host, spec.Host, spec.Essential, essential)
+		if spec.Host != host || spec.Essential != essential || spec.Environment != pulumitest.Environment(t).Name {
+			t.Errorf("%s: host %q, essential %v, want %v; environment %q", host, spec.Host, spec.Essential, essential, spec.Environment)
+		}
+		if got := pulumitest.Entry(r.Command("mine-"+host+"-baseline"), hoststep.EnvOwner); got != `"an-owner"` {
+			t.Errorf("%s: its owner is %q", host, got)
 		}
 		hardware, _ := spec.Vars["host_baseline_hardware"].(map[string]any)
 		if len(hardware) != 1 || hardware[host] == nil {

@@ -39,6 +39,7 @@ func stackConfig(t *testing.T) pulumi.RunOption {
 const want = `command:local:Command prepared-gate (parent hosts-only-s)
 command:local:Command prepared-gpu1-baseline (parent prepared)
 command:local:Command prepared-gpu2-baseline (parent prepared)
+command:local:Command prepared-owner (parent prepared)
 gpucluster:hosts:Hosts prepared (parent hosts-only-s)
 `
 

@@ -22,6 +22,7 @@ var Results = map[string]string{
 	"lab-key":     `{"private":"a-private-key","public":"ssh-ed25519 AAAA"}`,
 	"lab-host":    `{"name":"h","address":"192.0.2.1","hostKey":"ssh-ed25519 BBBB"}`,
 	"lab-network": `{"name":"n","subnet":"192.0.2.0/24"}`,
+	"host-owner":  `"an-owner"`,
 	"slurm-keys":  `{"munge":"a-munge-key","database":"a-password"}`,
 }
 

@@ -80,9 +80,9 @@ func write(tb testing.TB, hosts int) string {
 func TestPreviewOfNothing(t *testing.T) {
 	program(t)
 	out, _ := preview(t, t.TempDir(), write(t, 4))
-	// Two components and the stack, a baseline a host, keys, database,
+	// Two components and the stack, a baseline a host, owner, keys, database,
 	// controller, login, accounting, smoke, gate and guard, a member a host.
-	want := fmt.Sprintf("+ %d to create", 3+6+8+4)
+	want := fmt.Sprintf("+ %d to create", 3+6+9+4)
 	if !strings.Contains(out, want) {
 		t.Errorf("the preview does not say %q:\n%s", want, out)
 	}

@@ -13,6 +13,7 @@ import (
 
 // Names of the steps.
 const (
+	Owner    = "host-owner"
 	Baseline = "host-baseline"
 	Home     = "host-home"
 )
@@ -20,6 +21,7 @@ const (
 // Steps returns the steps of hosts.
 func Steps() step.Registry {
 	return step.Registry{
+		{Name: Owner, Title: "Name the state that hosts belong to", Apply: applyOwner},
 		{Name: Baseline, Title: "Check a host against its declaration and prepare it", Toolkit: func() string { return playbook.Digest(playbook.Baseline) }, Apply: applyBaseline, Remove: removeBaseline, Probe: probeBaseline},
 		{Name: Home, Title: "Have the shared home on a host", Toolkit: func() string { return playbook.Digest(playbook.SharedHome) }, Apply: applyHome, Remove: removeHome, Probe: probeHome},
 	}
@@ -31,6 +33,8 @@ type BaselineSpec struct {
 	Host string `json:"host"`
 	// Essential hosts stop the run when they fail; others are quarantined.
 	Essential bool `json:"essential,omitempty"`
+	// Environment that the host is part of.
+	Environment string `json:"environment"`
 	// Vars of the playbook.
 	Vars map[string]any `json:"vars"`
 }
@@ -44,12 +48,30 @@ func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
+	want := markOf(spec, in)
+	if want.Owner == "" {
+		return nil, errors.New(EnvOwner + " names no owner")
+	}
 	err := onHost(ctx, in, spec.Host, func(session *remote.Session) error {
-		_, err := playbook.Run(ctx, session, playbook.Baseline, playbook.Request{
+		found, err := readMark(ctx, session, spec.Host)
+		if err != nil {
+			return err
+		}
+		if found.othersThan(want) {
+			return &takenError{host: spec.Host, by: found}
+		}
+		_, err = playbook.Run(ctx, session, playbook.Baseline, playbook.Request{
 			Groups: spec.groups(), Vars: spec.Vars, Progress: in.Log,
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return writeMark(ctx, session, spec.Host, want)
 	})
+	// In quarantine the host would still get what comes after this step.
+	if taken := (*takenError)(nil); errors.As(err, &taken) {
+		return nil, err
+	}
 	return outcome(ctx, spec.Host, spec.Essential, err)
 }
 
@@ -67,9 +89,9 @@ func outcome(ctx context.Context, host string, essential bool, err error) (any, 
 	return step.Quarantined(host, err), nil
 }
 
-// unplay runs a removal playbook on a host, unless that is gone. One that may
-// be at work but cannot be asked fails it.
-func unplay(ctx context.Context, in *step.Input, host string, book playbook.Playbook, request playbook.Request) error {
+// ifThere opens a session for a removal and calls use, unless the host is gone.
+// One that may be at work but cannot be asked fails it.
+func ifThere(ctx context.Context, in *step.Input, host string, use func(*remote.Session) error) error {
 	return onHost(ctx, in, host, func(session *remote.Session) error {
 		there, err := session.There(ctx, host)
 		if err != nil {
@@ -79,9 +101,7 @@ func unplay(ctx context.Context, in *step.Input, host string, book playbook.Play
 			in.Logf("%s is gone; nothing is removed from it", host)
 			return nil
 		}
-		request.Progress = in.Log
-		_, err = playbook.Run(ctx, session, book, request)
-		return err
+		return use(session)
 	})
 }
 
@@ -102,16 +122,35 @@ func removeBaseline(ctx context.Context, in *step.Input) error {
 	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
-	return unplay(ctx, in, spec.Host, playbook.BaselineRemove, playbook.Request{Groups: spec.groups()})
+	return ifThere(ctx, in, spec.Host, func(session *remote.Session) error {
+		found, err := readMark(ctx, session, spec.Host)
+		if err != nil {
+			return err
+		}
+		if found.othersThan(markOf(spec, in)) {
+			in.Logf("%s belongs to %s of another state by now; nothing is removed from it", spec.Host, found.Environment)
+			return nil
+		}
+		_, err = playbook.Run(ctx, session, playbook.BaselineRemove, playbook.Request{Groups: spec.groups(), Progress: in.Log})
+		if err != nil {
+			return err
+		}
+		return removeMark(ctx, session, spec.Host)
+	})
 }
 
+// probeBaseline tells a host that was installed anew, whose key may be as good
+// as the old one, and one that somebody else has taken.
 func probeBaseline(ctx context.Context, in *step.Input) error {
 	var spec BaselineSpec
 	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
 	return onHost(ctx, in, spec.Host, func(session *remote.Session) error {
-		_, err := session.Run(ctx, spec.Host, "true", nil)
-		return err
+		found, err := readMark(ctx, session, spec.Host)
+		if err != nil {
+			return err
+		}
+		return found.differs(spec.Host, markOf(spec, in))
 	})
 }

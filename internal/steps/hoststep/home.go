@@ -52,7 +52,12 @@ func removeHome(ctx context.Context, in *step.Input) error {
 	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
-	return unplay(ctx, in, spec.Host, playbook.SharedHomeRemove, playbook.Request{Groups: spec.groups(), Vars: spec.Vars})
+	return ifThere(ctx, in, spec.Host, func(session *remote.Session) error {
+		_, err := playbook.Run(ctx, session, playbook.SharedHomeRemove, playbook.Request{
+			Groups: spec.groups(), Vars: spec.Vars, Progress: in.Log,
+		})
+		return err
+	})
 }
 
 // probeHome looks at the mount within a time limit: a stale one hangs.

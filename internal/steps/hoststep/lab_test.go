@@ -20,6 +20,7 @@ type labHost struct {
 	t       *testing.T
 	target  remote.Target
 	key     lab.KeyPair
+	owner   string // of the state that the steps work for
 	session *remote.Session
 }
 
@@ -47,7 +48,7 @@ func newLabHost(t *testing.T) *labHost {
 	if _, err := engine.EnsureNetwork(t.Context(), lab.NetworkSpec{Lab: name}); err != nil {
 		t.Fatal(err)
 	}
-	h := &labHost{t: t}
+	h := &labHost{t: t, owner: `"one"`}
 	if h.key, err = lab.GenerateKey(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func (h *labHost) input(spec any) *step.Input {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	entries := map[string]string{step.EnvTargets: string(targets), step.EnvSecretPrefix + step.SecretSSHKey: h.key.Private}
+	entries := map[string]string{EnvOwner: h.owner, step.EnvTargets: string(targets), step.EnvSecretPrefix + step.SecretSSHKey: h.key.Private}
 	return step.NewInput(text, func(name string) string { return entries[name] }, &bytes.Buffer{})
 }
 
@@ -97,7 +98,7 @@ func TestBaselineAsSudoUser(t *testing.T) {
 	h := newLabHost(t)
 	// The lab's hosts share their file of names.
 	h.want("cp /etc/hosts /root/hosts && mount --bind /root/hosts /etc/hosts && grep -c elsewhere /etc/hosts || true", "0")
-	spec := BaselineSpec{Host: "gpu1", Essential: true, Vars: map[string]any{
+	spec := BaselineSpec{Host: "gpu1", Essential: true, Environment: "mine", Vars: map[string]any{
 		"host_baseline_groups": []any{map[string]any{"name": "research", "gid": 20001}},
 		"host_baseline_users":  []any{map[string]any{"name": "alice", "uid": 20001, "group": "research"}},
 		"host_baseline_names":  []string{"192.0.2.77 elsewhere"},
@@ -109,6 +110,7 @@ func TestBaselineAsSudoUser(t *testing.T) {
 	if err := probeBaseline(t.Context(), h.input(spec)); err != nil {
 		t.Errorf("a host that was just prepared is unhealthy: %v", err)
 	}
+	h.marks(spec)
 	spec.Vars["host_baseline_names"] = []string{}
 	if _, err := applyBaseline(t.Context(), h.input(spec)); err != nil {
 		t.Fatal(err)
@@ -120,9 +122,41 @@ func TestBaselineAsSudoUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := Steps()[0].Remove(t.Context(), h.input(spec)); err != nil {
+		baseline, _ := Steps().Find(Baseline)
+		if err := baseline.Remove(t.Context(), h.input(spec)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.want("id -u alice; grep -e gpucluster -e elsewhere /etc/hosts || true", "20001")
+	h.want("id -u alice; ls -d /var/lib/gpucluster 2>/dev/null; grep -e gpucluster -e elsewhere /etc/hosts || true", "20001")
+}
+
+// marks checks what the host tells about itself.
+func (h *labHost) marks(spec BaselineSpec) {
+	h.t.Helper()
+	unhealthy := func(when, want string) {
+		h.t.Helper()
+		if err := probeBaseline(h.t.Context(), h.input(spec)); err == nil || !strings.Contains(err.Error(), want) {
+			h.t.Errorf("%s, the probe says %v, want %q", when, err, want)
+		}
+	}
+	const before = "cp /var/lib/gpucluster/host.json /root/"
+	h.want(before+"; rm /var/lib/gpucluster/host.json", "")
+	unhealthy("installed anew", "gpu1 has lost its preparation")
+	h.want("echo '{' >/var/lib/gpucluster/host.json", "")
+	unhealthy("with half a mark", "if no other environment has this host, remove the file")
+	h.want("cp /root/host.json /var/lib/gpucluster/", "")
+
+	other := *h
+	other.owner = `"two"`
+	spec.Essential = false
+	const taken = "gpu1 belongs to the environment mine of another state: change it from there, or destroy it there first; if that state is lost, remove /var/lib/gpucluster/host.json on gpu1"
+	if got, err := applyBaseline(h.t.Context(), other.input(spec)); err == nil || !strings.Contains(err.Error(), taken) {
+		h.t.Errorf("another state's host is taken: %v, %v", got, err)
+	}
+	if err := removeBaseline(h.t.Context(), other.input(spec)); err != nil {
+		h.t.Error(err)
+	}
+	h.want("cmp /root/host.json /var/lib/gpucluster/host.json; grep -c elsewhere /etc/hosts", "1")
+	spec.Environment = "other"
+	unhealthy("prepared for something else", "was last prepared for something else")
 }
