@@ -37,7 +37,15 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		outcomes[i] = outcome
 	}
 	list := pulumi.All(outcomes...).ApplyT(func(texts []any) (string, error) {
-		data, err := json.Marshal(texts)
+		results := make([]string, len(texts))
+		for i, text := range texts {
+			results[i] = text.(string)
+		}
+		collected, err := gatestep.Collect(results)
+		if err != nil {
+			return "", err
+		}
+		data, err := json.Marshal(collected)
 		return string(data), err
 	}).(pulumi.StringOutput)
 	return stepresource.New(ctx, name, stepresource.Args{

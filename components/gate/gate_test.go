@@ -9,10 +9,13 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
 )
 
-// TestGate checks that the gate is given every outcome, in order.
+// TestGate checks that the gate is given the sum of all outcomes.
 func TestGate(t *testing.T) {
 	r := pulumitest.Run(t, "s", func(ctx *pulumi.Context) error {
-		outcomes := []pulumi.StringOutput{pulumi.String(`{"host":"a"}`).ToStringOutput(), pulumi.String(`{"host":"b"}`).ToStringOutput()}
+		outcomes := []pulumi.StringOutput{
+			pulumi.String(`{"host":"a","status":"ready"}`).ToStringOutput(),
+			pulumi.String(`{"host":"b","status":"quarantined","reason":"no GPU 3"}`).ToStringOutput(),
+		}
 		_, err := gate.New(ctx, "last", &gate.Args{Environment: "e", Outcomes: outcomes})
 		return err
 	})
@@ -20,7 +23,7 @@ func TestGate(t *testing.T) {
 	if got := pulumitest.Step(last); got != "gate" {
 		t.Errorf("runs the step %s", got)
 	}
-	if got, want := pulumitest.Entry(last, "GPUCLUSTER_OUTCOMES"), `["{\"host\":\"a\"}","{\"host\":\"b\"}"]`; got != want {
+	if got, want := pulumitest.Entry(last, "GPUCLUSTER_OUTCOMES"), `{"ready":1,"quarantined":1,"listed":[{"host":"b","reasons":["no GPU 3"]}]}`; got != want {
 		t.Errorf("judges %s, want %s", got, want)
 	}
 }

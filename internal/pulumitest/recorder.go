@@ -6,6 +6,7 @@
 package pulumitest
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 
@@ -29,8 +30,8 @@ var Results = map[string]string{
 // Secrets are the clear texts in [Results] that must stay secret.
 var Secrets = []string{"a-private-key", "a-munge-key", "a-password"}
 
-// ready is what every other step answers.
-const ready = `{"host":"h","status":"ready"}`
+// ready is what every other step answers, with the resource's name as the host.
+const ready = `{"host":%q,"status":"ready"}`
 
 // Recorder stands in for the engine.
 type Recorder struct {
@@ -75,7 +76,7 @@ func (r *Recorder) NewResource(args pulumi.MockResourceArgs) (string, resource.P
 	r.resources = append(r.resources, args)
 	outputs := args.Inputs.Copy()
 	if args.TypeToken == priorstate.CommandType {
-		outputs["stdout"] = resource.NewStringProperty(r.result(args.Inputs["create"].StringValue()))
+		outputs["stdout"] = resource.NewStringProperty(r.result(args.Name, args.Inputs["create"].StringValue()))
 	}
 	return args.Name + "-id", outputs, nil
 }
@@ -94,13 +95,13 @@ func (r *Recorder) Call(args pulumi.MockCallArgs) (resource.PropertyMap, error) 
 	return resource.PropertyMap{"outputs": resource.NewObjectProperty(all)}, nil
 }
 
-// result is what the step of a command answers.
-func (r *Recorder) result(command string) string {
+// result is what the step of a command resource answers.
+func (r *Recorder) result(resource, command string) string {
 	name, _ := step.NameOf(command)
 	for _, results := range []map[string]string{r.Results, Results} {
 		if result, ok := results[name]; ok {
 			return result
 		}
 	}
-	return ready
+	return fmt.Sprintf(ready, resource)
 }

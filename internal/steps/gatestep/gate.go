@@ -16,7 +16,7 @@ import (
 // Name of the step.
 const Name = "gate"
 
-// EnvOutcomes holds the JSON list of the outcomes that the gate judges.
+// EnvOutcomes holds what the gate judges, [Outcomes] as JSON.
 const EnvOutcomes = "GPUCLUSTER_OUTCOMES"
 
 // Spec of the gate.
@@ -41,30 +41,29 @@ func apply(_ context.Context, in *step.Input) (any, error) {
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
-	var texts []string
-	if err := json.Unmarshal([]byte(in.Getenv(EnvOutcomes)), &texts); err != nil {
+	var outcomes Outcomes
+	if err := json.Unmarshal([]byte(in.Getenv(EnvOutcomes)), &outcomes); err != nil {
 		return nil, fmt.Errorf("reading the outcomes: %w", err)
 	}
-	return judge(spec.Environment, texts)
+	return judge(spec.Environment, outcomes)
 }
 
-func judge(environment string, texts []string) (Result, error) {
-	var bad []string
-	ready := map[string]bool{}
-	for _, text := range texts {
-		outcome, ok := step.ReadOutcome(text)
-		if !ok {
-			return Result{}, fmt.Errorf("not an outcome: %q", text)
-		}
-		if outcome.Status == step.StatusReady {
-			ready[outcome.Host] = true
-			continue
-		}
-		bad = append(bad, fmt.Sprintf("  %s: %s", outcome.Host, outcome.Reason))
+func judge(environment string, outcomes Outcomes) (Result, error) {
+	if outcomes.Quarantined == 0 {
+		return Result{Ready: outcomes.Ready}, nil
 	}
-	if len(bad) == 0 {
-		return Result{Ready: len(ready)}, nil
+	what := "1 host of " + environment + " is"
+	if outcomes.Quarantined > 1 {
+		what = fmt.Sprintf("%d hosts of %s are", outcomes.Quarantined, environment)
 	}
-	return Result{}, fmt.Errorf("%d of the hosts of %s are in quarantine and take no work; all others are done:\n%s\nmend them and run up again: it tries these hosts once more",
-		len(bad), environment, strings.Join(bad, "\n"))
+	var list strings.Builder
+	for _, host := range outcomes.Listed {
+		for _, reason := range host.Reasons {
+			fmt.Fprintf(&list, "  %s: %s\n", host.Host, strings.ReplaceAll(reason, "\n", "\n    "))
+		}
+	}
+	if left := outcomes.Quarantined - len(outcomes.Listed); left > 0 {
+		fmt.Fprintf(&list, "  and %d more\n", left)
+	}
+	return Result{}, fmt.Errorf("%s in quarantine:\n%sall others are ready; repair these and run the update again, which retries them", what, list.String())
 }
