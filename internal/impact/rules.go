@@ -42,7 +42,7 @@ var (
 		"tlstype":           restartAll,
 		"slurmctldhost":     {[]Action{RestartController, RestartHosts}, "slurmd and clients ask the controllers that they know"},
 		"statesavelocation": {[]Action{RestartController},
-			"the state has to be moved while slurmctld is down, else jobs are lost"},
+			"the state is copied there while slurmctld is down; jobs go on"},
 		"slurmdspooldir": {[]Action{Drain, RestartController, RestartHosts}, "slurmd finds its running jobs there"},
 		"selecttype":     restartAll,
 		"plugindir":      restartAll,

@@ -32,6 +32,8 @@ type Activation struct {
 	Reshape map[string][]string
 	// Empty are partitions that go: their jobs end first.
 	Empty []string
+	// State says that slurmctld's StateSaveLocation changes, which needs Restart.
+	State StateMove
 	// DrainDeadline bounds the wait for the jobs of hosts that leave or change
 	// shape and of partitions that go, all together. Default 30 min.
 	DrainDeadline time.Duration
@@ -103,12 +105,13 @@ type activation struct {
 
 	started time.Time // when this run began to wait for jobs
 
-	fresh   bool    // no slurmctld runs yet
-	change  Change  // from the live nodes to the new ones
-	drained Drained // what this run keeps from jobs
-	retired bool    // partitions are kept from new jobs
-	placed  bool    // new files may be in place
-	stopped bool    // this run stopped slurmctld
+	fresh   bool     // no slurmctld runs yet
+	change  Change   // from the live nodes to the new ones
+	drained Drained  // what this run keeps from jobs
+	queued  []string // jobs, before the state moved
+	retired bool     // partitions are kept from new jobs
+	placed  bool     // new files may be in place
+	stopped bool     // this run stopped slurmctld
 	result  Activated
 }
 
@@ -169,7 +172,7 @@ func (c *Client) Activate(ctx context.Context, host Host, spec Activation) (Acti
 		}
 	}
 	// What fails from here on is no reason to go back.
-	return a.result, errors.Join(host.Settle(ctx, a.placement), c.Reinstate(ctx))
+	return a.result, errors.Join(host.Settle(ctx, a.placement), a.settleState(ctx), c.Reinstate(ctx))
 }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -38,6 +38,10 @@ type Host interface {
 	Restore(ctx context.Context, p Placement) error
 	// Settle forgets what stood there before: there is no way back any more.
 	Settle(ctx context.Context, p Placement) error
+	// CopyState copies slurmctld's state to its next place, and SettleState says
+	// that slurmctld runs with the copy.
+	CopyState(ctx context.Context, m StateMove, user string) error
+	SettleState(ctx context.Context, m StateMove) error
 	// StartController starts slurmctld; one that runs goes on.
 	StartController(ctx context.Context) error
 	// StopController stops slurmctld and waits until it is gone.

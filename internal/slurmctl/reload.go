@@ -28,9 +28,15 @@ func (a *activation) reload(ctx context.Context) error {
 		a.result.Reload = "reconfigure"
 	}
 	if a.result.Reload != "reconfigure" {
+		if err := a.queue(ctx); err != nil {
+			return err
+		}
 		// A daemon that is down answers nothing wrong while the files change.
 		a.stopped = true
 		if err := a.host.StopController(ctx); err != nil {
+			return err
+		}
+		if err := a.moveState(ctx); err != nil {
 			return err
 		}
 	}
@@ -100,6 +106,9 @@ func (a *activation) inUse(ctx context.Context) error {
 	want := make([]string, len(a.spec.Nodes))
 	for i, n := range a.spec.Nodes {
 		want[i] = n.Name
+	}
+	if err := a.knowsQueue(ctx); err != nil {
+		return err
 	}
 	sort.Strings(have)
 	sort.Strings(want)

@@ -78,7 +78,11 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := planOf(ctx, session, spec)
+	before, err := placed(ctx, session, spec)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := planOf(before, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +92,7 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	}
 	activated, err := ctl.Activate(ctx, controllerHosts(session, spec.Controllers), slurmctl.Activation{
 		Files: spec.files(), Nodes: nodes, Applied: applied, Version: spec.Version,
-		Restart: plan.Needs(impact.RestartController), Reshape: plan.Drained(), Empty: plan.Emptied(), DrainDeadline: deadline,
+		Restart: plan.Needs(impact.RestartController), Reshape: plan.Drained(), Empty: plan.Emptied(), State: stateMove(before, spec), DrainDeadline: deadline,
 		Prepare: func(ctx context.Context) error {
 			return accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(slurmConf), slurmConf)
 		},

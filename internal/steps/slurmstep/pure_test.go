@@ -47,6 +47,22 @@ func TestNodesOf(t *testing.T) {
 	}
 }
 
+// TestStateMove checks when slurmctld's state moves with the files.
+func TestStateMove(t *testing.T) {
+	for name, c := range map[string]struct{ before, after, want string }{
+		"nothing was there":   {"", "StateSaveLocation=/b\n", ""},
+		"it stays":            {"StateSaveLocation=/a\n", "StateSaveLocation=/a/\n", ""},
+		"another one":         {"StateSaveLocation=/a\n", "StateSaveLocation=/b\n", "/a /b"},
+		"from Slurm's own":    {"ClusterName=c\n", "StateSaveLocation=/b\n", "/var/spool/slurmctld /b"},
+		"written out in full": {"ClusterName=c\n", "StateSaveLocation=/var/spool/slurmctld\n", ""},
+	} {
+		got := stateMove(map[string]string{"slurm.conf": c.before}, ControllerSpec{Files: map[string]string{"slurm.conf": c.after}})
+		if text := strings.TrimSpace(got.From + " " + got.To); text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+}
+
 // TestPartitionQOS checks which QOS have to exist before slurmctld reads the
 // file.
 func TestPartitionQOS(t *testing.T) {
