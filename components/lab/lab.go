@@ -109,11 +109,10 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 // hardware is what a lab host pretends to have.
 func hardware(p config.Profile) lab.Hardware {
 	h := lab.Hardware{
-		Sockets: p.Sockets, CoresPerSocket: p.CoresPerSocket, ThreadsPerCore: p.ThreadsPerCore, MemoryMiB: int(p.Memory),
+		Sockets: p.Sockets, CoresPerSocket: p.CoresPerSocket, ThreadsPerCore: p.ThreadsPerCore, MemoryMiB: int(p.Memory.MiB()),
 	}
 	for _, gpu := range p.GPUs {
-		h.GPUs.Count += gpu.Count
-		h.GPUs.Name = gpu.Type
+		h.GPUs = append(h.GPUs, lab.GPUs{Count: gpu.Count, FirstDevice: *gpu.FirstDevice, Name: gpu.Type})
 	}
 	return h
 }

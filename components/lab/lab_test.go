@@ -105,7 +105,7 @@ func TestHostSpec(t *testing.T) {
 	if err := json.Unmarshal([]byte(host.Inputs["stdin"].StringValue()), &spec); err != nil {
 		t.Fatal(err)
 	}
-	if spec.Lab != "env" || spec.Name != "gpu1" || spec.Hardware.Sockets != 2 || spec.Hardware.MemoryMiB != 2<<20 || spec.Hardware.GPUs.Count != 8 {
+	if spec.Lab != "env" || spec.Name != "gpu1" || spec.Hardware.Sockets != 2 || spec.Hardware.MemoryMiB != 2<<20 || !slices.Equal(spec.Hardware.GPUs, []internallab.GPUs{{Count: 8, Name: "h100"}}) {
 		t.Errorf("spec %+v", spec)
 	}
 	if spec.AuthorizedKey != "" {

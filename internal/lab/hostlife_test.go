@@ -12,7 +12,7 @@ func TestHostLifeOnARealEngine(t *testing.T) {
 	lab := testLab(t, e, "life")
 	key := testKey(t)
 	spec := HostSpec{Lab: lab, Name: "gpu1", Image: image, AuthorizedKey: key.Public, SudoUser: true,
-		Hardware: Hardware{Sockets: 2, CoresPerSocket: 56, ThreadsPerCore: 2, MemoryMiB: 2048000, GPUs: GPUs{Count: 8}}}
+		Hardware: Hardware{Sockets: 2, CoresPerSocket: 56, ThreadsPerCore: 2, MemoryMiB: 2048000, GPUs: []GPUs{{Count: 8}}}}
 	begin := time.Now()
 	h := mustEnsure(t, e, spec)
 	t.Logf("host ready after %.1f s", time.Since(begin).Seconds())
@@ -51,7 +51,7 @@ func TestHostLifeOnARealEngine(t *testing.T) {
 	}
 
 	boot := mustRun(t, h, key, "cat /proc/1/stat | cut -d' ' -f22")
-	spec.Hardware.GPUs.Count = 4
+	spec.Hardware.GPUs[0].Count = 4
 	spec.SudoUser = false
 	if again := mustEnsure(t, e, spec); again != h {
 		t.Errorf("with fewer GPUs the host is %+v, was %+v", again, h)

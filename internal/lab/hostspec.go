@@ -47,15 +47,17 @@ type Hardware struct {
 	ThreadsPerCore int `json:"threadsPerCore,omitempty"`
 	// MemoryMiB is the memory in MiB.
 	MemoryMiB int `json:"memoryMiB,omitempty"`
-	// GPUs are the simulated GPUs, all alike.
-	GPUs GPUs `json:"gpus,omitzero"`
+	// GPUs are the simulated GPUs, a group for each kind.
+	GPUs []GPUs `json:"gpus,omitempty"`
 }
 
-// GPUs are a host's simulated NVIDIA GPUs. /dev/nvidia0 and so on exist and can be allowed
-// or denied like real ones, but cannot be opened by anything that would compute.
+// GPUs are simulated NVIDIA GPUs of a host, all alike. /dev/nvidia0 and so on exist and can
+// be allowed or denied like real ones, but cannot be opened by anything that would compute.
 type GPUs struct {
-	// Count is how many there are, 0 to 64.
-	Count int `json:"count,omitempty"`
+	// Count is how many there are. A host has at most 64.
+	Count int `json:"count"`
+	// FirstDevice is the number of the first one's device file.
+	FirstDevice int `json:"firstDevice,omitempty"`
 	// Name is the product name. Default "NVIDIA H100 80GB HBM3".
 	Name string `json:"name,omitempty"`
 	// MemoryMiB is the memory of each in MiB. Default 81559.
@@ -91,15 +93,18 @@ const (
 
 // withDefaults fills in what a spec leaves out, in a form in which equal wishes are equal.
 func (s HostSpec) withDefaults() HostSpec {
-	g := &s.Hardware.GPUs
-	if g.Name == "" {
-		g.Name = defaultGPUName
-	}
-	if g.MemoryMiB == 0 {
-		g.MemoryMiB = defaultGPUMemoryMiB
-	}
-	if g.Driver == "" {
-		g.Driver = defaultGPUDriver
+	s.Hardware.GPUs = slices.Clone(s.Hardware.GPUs)
+	for i := range s.Hardware.GPUs {
+		g := &s.Hardware.GPUs[i]
+		if g.Name == "" {
+			g.Name = defaultGPUName
+		}
+		if g.MemoryMiB == 0 {
+			g.MemoryMiB = defaultGPUMemoryMiB
+		}
+		if g.Driver == "" {
+			g.Driver = defaultGPUDriver
+		}
 	}
 	s.Volumes = slices.Clone(s.Volumes)
 	slices.Sort(s.Volumes)
@@ -130,11 +135,26 @@ func (s HostSpec) validate() error {
 		bad("authorizedKey: is not one public key")
 	}
 	h := s.Hardware
-	if h.Sockets < 0 || h.CoresPerSocket < 0 || h.ThreadsPerCore < 0 || h.MemoryMiB < 0 || h.GPUs.MemoryMiB < 0 {
+	if h.Sockets < 0 || h.CoresPerSocket < 0 || h.ThreadsPerCore < 0 || h.MemoryMiB < 0 {
 		bad("hardware: has a negative number")
 	}
-	if h.GPUs.Count < 0 || h.GPUs.Count > maxGPUs {
-		bad("hardware.gpus.count: %d is not between 0 and %d", h.GPUs.Count, maxGPUs)
+	count, devices := 0, map[int]bool{}
+	for i, g := range h.GPUs {
+		if g.Count < 0 || g.FirstDevice < 0 || g.MemoryMiB < 0 {
+			bad("hardware.gpus[%d]: has a negative number", i)
+			continue
+		}
+		count += g.Count
+		for n := g.FirstDevice; n < g.FirstDevice+min(g.Count, maxGPUs); n++ {
+			if devices[n] {
+				bad("hardware.gpus[%d]: /dev/nvidia%d is that of another GPU", i, n)
+				break
+			}
+			devices[n] = true
+		}
+	}
+	if count > maxGPUs {
+		bad("hardware.gpus: %d GPUs are more than %d", count, maxGPUs)
 	}
 	for i, v := range s.Volumes {
 		if !strings.HasPrefix(v, "/") || v == "/" || strings.ContainsAny(v, ",:\n") || strings.Contains(v, "..") {

@@ -2,9 +2,11 @@ package lab
 
 import (
 	"flag"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,7 +18,7 @@ const testPublicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDkqqLqgqpRWuXZJ4HbSn
 func exampleSpec() HostSpec {
 	return HostSpec{Lab: "demo", Name: "gpu1", Image: "gpucluster-lab:x", AuthorizedKey: testPublicKey,
 		Volumes:  []string{"/var/lib/kubelet", "/var/lib/containerd"},
-		Hardware: Hardware{Sockets: 2, CoresPerSocket: 56, ThreadsPerCore: 2, MemoryMiB: 2048000, GPUs: GPUs{Count: 2}}}.withDefaults()
+		Hardware: Hardware{Sockets: 2, CoresPerSocket: 56, ThreadsPerCore: 2, MemoryMiB: 2048000, GPUs: []GPUs{{Count: 2}}}}.withDefaults()
 }
 
 func golden(t *testing.T, name, got string) {
@@ -82,13 +84,31 @@ func TestHostFilesKeepSecretsToTheirOwners(t *testing.T) {
 	}
 }
 
+// TestGPUsOfTwoKinds checks that each GPU is at the device file that it was
+// declared at.
+func TestGPUsOfTwoKinds(t *testing.T) {
+	s := exampleSpec()
+	s.Hardware.GPUs = []GPUs{{Count: 2, FirstDevice: 6, Name: "a100"}, {Count: 1, FirstDevice: 2, Name: "h100"}}
+	var got []string
+	for _, g := range s.withDefaults().gpus() {
+		got = append(got, fmt.Sprintf("%d %s %s %s", g.Index, g.Name, g.Device, g.BusID))
+	}
+	want := []string{"0 h100 /dev/nvidia2 00000000:12:00.0", "1 a100 /dev/nvidia6 00000000:16:00.0", "2 a100 /dev/nvidia7 00000000:17:00.0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the GPUs are %q, want %q", got, want)
+	}
+	if devices := s.devices(); !strings.Contains(devices, "/dev/nvidia7 195 7 666\n") || strings.Contains(devices, "/dev/nvidia0 ") {
+		t.Errorf("the devices are\n%s", devices)
+	}
+}
+
 func TestShapeChangesOnlyWithWhatNeedsANewContainer(t *testing.T) {
 	base := exampleSpec()
 	cases := map[string]struct {
 		change func(*HostSpec)
 		want   bool
 	}{
-		"GPUs":               {func(s *HostSpec) { s.Hardware.GPUs.Count = 8 }, false},
+		"GPUs":               {func(s *HostSpec) { s.Hardware.GPUs = []GPUs{{Count: 8}} }, false},
 		"key":                {func(s *HostSpec) { s.AuthorizedKey = "other" }, false},
 		"sudo":               {func(s *HostSpec) { s.SudoUser = true }, false},
 		"order of volumes":   {func(s *HostSpec) { s.Volumes = []string{"/var/lib/containerd", "/var/lib/kubelet"} }, false},
@@ -110,12 +130,12 @@ func TestShapeChangesOnlyWithWhatNeedsANewContainer(t *testing.T) {
 
 func TestValidateReportsEverything(t *testing.T) {
 	bad := HostSpec{Lab: "Demo", Name: "gpu_1", Address: "x", AuthorizedKey: "none", Volumes: []string{"a", "/ok"},
-		Hardware: Hardware{Sockets: -1, GPUs: GPUs{Count: 65}}}
+		Hardware: Hardware{Sockets: -1, GPUs: []GPUs{{Count: 64}, {Count: 1, FirstDevice: 63}, {Count: -1}}}}
 	err := bad.validate()
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, part := range []string{`lab: "Demo"`, `name: "gpu_1"`, "image: ", `address: "x"`, "authorizedKey: ", "hardware: ", "hardware.gpus.count: 65", `volumes[0]: "a"`} {
+	for _, part := range []string{`lab: "Demo"`, `name: "gpu_1"`, "image: ", `address: "x"`, "authorizedKey: ", "hardware: ", "hardware.gpus: 65 GPUs are more", "hardware.gpus[1]: /dev/nvidia63 is that of another", "hardware.gpus[2]: has a negative", `volumes[0]: "a"`} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not mention %q", err, part)
 		}
@@ -133,7 +153,7 @@ func TestGPUIdentitiesDifferAndStay(t *testing.T) {
 	for _, host := range []string{"gpu1", "gpu2"} {
 		s := exampleSpec()
 		s.Name = host
-		s.Hardware.GPUs.Count = maxGPUs
+		s.Hardware.GPUs[0].Count = maxGPUs
 		again := s.gpus()
 		for i, g := range s.gpus() {
 			if other, ok := seen[g.UUID]; ok {

@@ -6,6 +6,7 @@ import (
 	_ "embed" // the stand-in for nvidia-smi
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // deviceNode is a character device that a host has.
@@ -26,14 +27,14 @@ const (
 	uvmMajor    = 241
 )
 
-// deviceNodes lists the nodes of a host with that many simulated GPUs. FUSE is always
-// there: file systems such as GlusterFS mount through it.
-func deviceNodes(gpus int, kernelLog bool) []deviceNode {
+// deviceNodes lists the nodes of a host. FUSE is always there: file systems such as
+// GlusterFS mount through it.
+func deviceNodes(gpus []simulatedGPU, kernelLog bool) []deviceNode {
 	nodes := []deviceNode{{"/dev/fuse", 10, 229, "666"}}
 	if kernelLog {
 		nodes = append(nodes, deviceNode{"/dev/kmsg", 1, 11, "644"})
 	}
-	if gpus == 0 {
+	if len(gpus) == 0 {
 		return nodes
 	}
 	nodes = append(nodes,
@@ -41,8 +42,8 @@ func deviceNodes(gpus int, kernelLog bool) []deviceNode {
 		deviceNode{"/dev/nvidia-modeset", nvidiaMajor, 254, "666"},
 		deviceNode{"/dev/nvidia-uvm", uvmMajor, 0, "666"},
 		deviceNode{"/dev/nvidia-uvm-tools", uvmMajor, 1, "666"})
-	for i := range gpus {
-		nodes = append(nodes, deviceNode{fmt.Sprintf("/dev/nvidia%d", i), nvidiaMajor, i, "666"})
+	for _, g := range gpus {
+		nodes = append(nodes, deviceNode{g.Device, nvidiaMajor, g.minor, "666"})
 	}
 	return nodes
 }
@@ -56,19 +57,27 @@ type simulatedGPU struct {
 	Driver    string `json:"driver"`
 	BusID     string `json:"busId"`
 	Device    string `json:"device"`
+	minor     int
 }
 
-// gpus lists a host's simulated GPUs. Their identities depend on lab, host and index only.
+// gpus lists a host's simulated GPUs in the order of their device files. Their identities
+// depend on lab, host and device only.
 func (s HostSpec) gpus() []simulatedGPU {
 	list := []simulatedGPU{}
-	for i := range s.Hardware.GPUs.Count {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", s.Lab, s.Name, i))
-		list = append(list, simulatedGPU{
-			Index: i, Name: s.Hardware.GPUs.Name, MemoryMiB: s.Hardware.GPUs.MemoryMiB, Driver: s.Hardware.GPUs.Driver,
-			UUID:   fmt.Sprintf("GPU-%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]),
-			BusID:  fmt.Sprintf("00000000:%02X:00.0", 0x10+i),
-			Device: fmt.Sprintf("/dev/nvidia%d", i),
-		})
+	for _, g := range s.Hardware.GPUs {
+		for n := g.FirstDevice; n < g.FirstDevice+g.Count; n++ {
+			sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", s.Lab, s.Name, n))
+			list = append(list, simulatedGPU{
+				Name: g.Name, MemoryMiB: g.MemoryMiB, Driver: g.Driver, minor: n,
+				UUID:   fmt.Sprintf("GPU-%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]),
+				BusID:  fmt.Sprintf("%08X:%02X:00.0", (0x10+n)/0x100, (0x10+n)%0x100),
+				Device: fmt.Sprintf("/dev/nvidia%d", n),
+			})
+		}
+	}
+	slices.SortFunc(list, func(a, b simulatedGPU) int { return a.minor - b.minor })
+	for i := range list {
+		list[i].Index = i
 	}
 	return list
 }

@@ -9,7 +9,7 @@ import (
 func checkStandIn(t *testing.T, h HostInfo, key KeyPair) {
 	t.Helper()
 	uuid := HostSpec{Lab: strings.TrimSuffix(strings.TrimPrefix(h.Container, "gpucluster-"), "."+h.Name), Name: h.Name,
-		Hardware: Hardware{GPUs: GPUs{Count: 2}}}.gpus()[1].UUID
+		Hardware: Hardware{GPUs: []GPUs{{Count: 2}}}}.gpus()[1].UUID
 	cases := map[string]string{
 		"nvidia-smi -L 2>/dev/null | sed -n 2p": "GPU 1: NVIDIA H100 80GB HBM3 (UUID: " + uuid + ")",
 		"nvidia-smi --query-gpu=index,name,uuid,memory.total,driver_version --format=csv,noheader 2>/dev/null | sed -n 2p": "1, NVIDIA H100 80GB HBM3, " + uuid + ", 81559 MiB, 570.86.15",

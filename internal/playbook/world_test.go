@@ -79,7 +79,7 @@ func newWorldOf(t *testing.T, spec lab.ImageSpec, suffix string) *world {
 		if name == "gpu1" {
 			// On one release the login is not root's.
 			spec.SudoUser = release == "26.05"
-			spec.Hardware = lab.Hardware{Sockets: 2, CoresPerSocket: 4, ThreadsPerCore: 2, MemoryMiB: 65536, GPUs: lab.GPUs{Count: 2}}
+			spec.Hardware = lab.Hardware{Sockets: 2, CoresPerSocket: 4, ThreadsPerCore: 2, MemoryMiB: 65536, GPUs: []lab.GPUs{{Count: 2}}}
 		}
 		h, err := engine.EnsureHost(t.Context(), spec)
 		if err != nil {

@@ -122,7 +122,7 @@ func newCrowd(t *testing.T) crowd {
 	}
 	host, err := engine.EnsureHost(ctx, lab.HostSpec{
 		Lab: name, Name: crowdHost, Image: image.Image, AuthorizedKey: key.Public,
-		Hardware: lab.Hardware{Sockets: 2, CoresPerSocket: 8, ThreadsPerCore: 1, MemoryMiB: 64 << 10, GPUs: lab.GPUs{Count: 8}},
+		Hardware: lab.Hardware{Sockets: 2, CoresPerSocket: 8, ThreadsPerCore: 1, MemoryMiB: 64 << 10, GPUs: []lab.GPUs{{Count: 8}}},
 	})
 	if err != nil {
 		t.Fatal(err)

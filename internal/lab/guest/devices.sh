@@ -22,7 +22,7 @@ while read -r path major minor mode; do
 done <"$list"
 
 stand_in=/usr/local/lib/gpucluster-lab/nvidia-smi
-if grep -q '^/dev/nvidia0 ' "$list"; then
+if grep -q '^/dev/nvidia[0-9]' "$list"; then
 	ln -sf "$stand_in" /usr/bin/nvidia-smi
 elif [ "$(readlink /usr/bin/nvidia-smi)" = "$stand_in" ]; then
 	rm -f /usr/bin/nvidia-smi

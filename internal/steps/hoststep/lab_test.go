@@ -52,7 +52,8 @@ func newLabHost(t *testing.T) *labHost {
 	if h.key, err = lab.GenerateKey(); err != nil {
 		t.Fatal(err)
 	}
-	made, err := engine.EnsureHost(t.Context(), lab.HostSpec{Lab: name, Name: "gpu1", Image: image.Image, AuthorizedKey: h.key.Public, SudoUser: true})
+	made, err := engine.EnsureHost(t.Context(), lab.HostSpec{Lab: name, Name: "gpu1", Image: image.Image, AuthorizedKey: h.key.Public, SudoUser: true,
+		Hardware: lab.Hardware{GPUs: []lab.GPUs{{Name: "h100", Count: 2, FirstDevice: 4}, {Name: "a100", Count: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +100,9 @@ func TestBaselineAsSudoUser(t *testing.T) {
 	// The lab's hosts share their file of names.
 	h.want("cp /etc/hosts /root/hosts && mount --bind /root/hosts /etc/hosts && grep -c elsewhere /etc/hosts || true", "0")
 	spec := BaselineSpec{Host: "gpu1", Essential: true, Environment: "mine", Vars: map[string]any{
+		"host_baseline_simulated": lab.HardwareFile,
+		"host_baseline_hardware": map[string]any{"gpu1": map[string]any{"gpus": []any{
+			map[string]any{"type": "h100", "count": 2, "first_device": 4}, map[string]any{"type": "a100", "count": 1, "first_device": 0}}}},
 		"host_baseline_groups": []any{map[string]any{"name": "research", "gid": 20001}},
 		"host_baseline_users":  []any{map[string]any{"name": "alice", "uid": 20001, "group": "research"}},
 		"host_baseline_names":  []string{"192.0.2.77 elsewhere"},

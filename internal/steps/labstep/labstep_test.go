@@ -49,7 +49,7 @@ func TestKey(t *testing.T) {
 // TestHostSpec checks that the key, known only later, is put into the spec.
 func TestHostSpec(t *testing.T) {
 	in := input(`{"lab":"l","name":"h","image":"i","hardware":{}}`, map[string]string{EnvAuthorizedKey: "ssh-ed25519 AAAA"})
-	spec, err := hostSpec(in, in.Spec)
+	spec, err := hostSpec(in)
 	if err != nil || spec.Lab != "l" || spec.Name != "h" || spec.AuthorizedKey != "ssh-ed25519 AAAA" {
 		t.Errorf("spec %+v, %v", spec, err)
 	}
@@ -72,8 +72,10 @@ func TestReadResults(t *testing.T) {
 // TestProbeOfAnUnknownHost checks that a host that was never recorded is
 // unhealthy, without an engine being asked.
 func TestProbeOfAnUnknownHost(t *testing.T) {
-	err := probeHost(context.Background(), input(`{"lab":"l","name":"h"}`, nil))
-	if err == nil || !strings.Contains(err.Error(), "h has no recorded state") {
-		t.Errorf("error %v", err)
+	for _, spec := range []string{`{"lab":"l","name":"h"}`, `{"lab":"l","name":"h","hardware":{"gpus":"as another release writes them"}}`} {
+		err := probeHost(context.Background(), input(spec, nil))
+		if err == nil || !strings.Contains(err.Error(), "h has no recorded state") {
+			t.Errorf("%s: error %v", spec, err)
+		}
 	}
 }

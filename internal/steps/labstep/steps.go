@@ -102,17 +102,21 @@ func applyKey(_ context.Context, in *step.Input) (any, error) {
 	return lab.GenerateKey()
 }
 
-func hostSpec(in *step.Input, read func(any) error) (lab.HostSpec, error) {
+// hostName is the part of a host's spec that every release writes alike.
+type hostName struct {
+	Lab  string `json:"lab"`
+	Name string `json:"name"`
+}
+
+func hostSpec(in *step.Input) (lab.HostSpec, error) {
 	var spec lab.HostSpec
-	if err := read(&spec); err != nil {
-		return spec, err
-	}
+	err := in.Spec(&spec)
 	spec.AuthorizedKey = in.Getenv(EnvAuthorizedKey)
-	return spec, nil
+	return spec, err
 }
 
 func applyHost(ctx context.Context, in *step.Input) (any, error) {
-	spec, err := hostSpec(in, in.Spec)
+	spec, err := hostSpec(in)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +128,8 @@ func applyHost(ctx context.Context, in *step.Input) (any, error) {
 }
 
 func removeHost(ctx context.Context, in *step.Input) error {
-	spec, err := hostSpec(in, in.SpecLoosely)
-	if err != nil {
+	var spec hostName
+	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
 	engine, err := lab.EnsureEngine(ctx, in.Log)
@@ -136,8 +140,8 @@ func removeHost(ctx context.Context, in *step.Input) error {
 }
 
 func probeHost(ctx context.Context, in *step.Input) error {
-	spec, err := hostSpec(in, in.SpecLoosely)
-	if err != nil {
+	var spec hostName
+	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
 	var info lab.HostInfo

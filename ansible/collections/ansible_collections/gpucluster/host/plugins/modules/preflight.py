@@ -183,7 +183,7 @@ def compare_gpus(declared, gpus):
     by_number = {g["device"]: g["product"] for g in gpus}
     wanted, problems, first = {}, [], 0
     for gpu in declared:
-        first = int(gpu.get("first_device") or first)
+        first = first if gpu.get("first_device") is None else int(gpu["first_device"])
         for n in range(first, first + int(gpu["count"])):
             wanted[n] = gpu["type"]
         first += int(gpu["count"])
