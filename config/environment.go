@@ -4,7 +4,7 @@
 // The usual path is [Load] on a stack file, which decodes strictly, fills
 // defaults and validates, and reports every problem at once with file, line
 // and column. A Go program that imports the components builds the same types
-// by hand, then calls [Environment.SetDefaults] and [Environment.Validate].
+// by hand; the components call [Check] on them.
 //
 // Names are facts and stay plain values: host names, roles, counts and
 // hardware decide which resources exist. Addresses and keys may be known

@@ -46,7 +46,7 @@ func Load(file string, content []byte) (*Environment, *Report) {
 	v := &validator{env: env, given: index.Has, broken: decoded, incomplete: len(problems) > 0}
 	v.constraints()
 	env.SetDefaults()
-	v.rules()
+	v.rules(PartReach, PartScheduler)
 	v.nameOfFile(file)
 	r.addValidated(v.problems, index)
 	r.sorted()

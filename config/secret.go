@@ -55,7 +55,7 @@ func FillSecrets(e *Environment, decrypted any) error {
 	v.secrets()
 	var bad []error
 	for _, p := range v.problems {
-		bad = append(bad, errors.New(p.String()+"\n  hint: "+p.Hint))
+		bad = append(bad, p.err())
 	}
 	return errors.Join(bad...)
 }

@@ -13,30 +13,12 @@ import (
 
 // Validate reports everything that is wrong with an environment whose defaults
 // are set, warnings included, in the order of the fields. [Load] has done so
-// already; it is for environments built in Go.
+// already; it is for environments built in Go. [Check] judges parts alone, and
+// returns an error.
 func (e *Environment) Validate() []Problem {
 	v := &validator{env: e}
 	v.constraints()
-	v.rules()
-	return v.problems
-}
-
-// ValidateHosts is [Environment.Validate] for a program that only prepares
-// hosts and leaves the scheduler to somebody else: it judges hosts, hardware,
-// people and the shared home. Scheduler, Slurm, and how hosts are reached may
-// be left out, and no role is required but what the shared home needs.
-func (e *Environment) ValidateHosts() []Problem {
-	v := &validator{env: e}
-	v.constraints()
-	v.problems = slices.DeleteFunc(v.problems, func(p Problem) bool { return p.Kind == KindMissing && p.Path == "scheduler" })
-	v.collect()
-	v.profiles()
-	v.hostGroups()
-	v.storage()
-	v.lab()
-	v.inventory()
-	v.identity()
-	v.home()
+	v.rules(PartReach, PartScheduler)
 	return v.problems
 }
 
@@ -66,21 +48,36 @@ type validator struct {
 	gpuTypes map[string]bool
 }
 
-// rules checks what no single field can tell.
-func (v *validator) rules() {
+// rules checks what no single field can tell, of the hosts and of the parts
+// that a program uses.
+func (v *validator) rules(parts ...Part) {
+	reach, scheduler := slices.Contains(parts, PartReach), slices.Contains(parts, PartScheduler)
 	v.collect()
-	v.environment()
+	v.name()
+	v.source(reach)
+	if scheduler {
+		v.scheduler()
+	}
 	v.profiles()
 	v.hostGroups()
-	v.roles()
+	if scheduler {
+		v.roles()
+	}
+	v.storage()
 	v.lab()
-	v.inventory()
-	v.topology()
+	v.inventory(reach)
+	if scheduler {
+		v.topology()
+	}
 	v.identity()
 	v.home()
-	v.slurm()
+	if scheduler {
+		v.slurm()
+	}
 	v.secrets()
-	v.names()
+	if scheduler {
+		v.names()
+	}
 }
 
 func (v *validator) add(kind Kind, path, hint, what string) {

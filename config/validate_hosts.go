@@ -20,21 +20,30 @@ var (
 	slurmWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
 
-// environment checks the top of the file.
-func (v *validator) environment() {
-	e := v.env
-	if e.Name != "" && (!dnsLabel.MatchString(e.Name) || len(e.Name) > maxClusterName) {
+// name checks the name of the environment.
+func (v *validator) name() {
+	if name := v.env.Name; name != "" && (!dnsLabel.MatchString(name) || len(name) > maxClusterName) {
 		v.addf(KindInvalid, "name", fmt.Sprintf("lower-case letters, digits and inner hyphens, at most %d", maxClusterName),
-			"%q cannot name an environment", e.Name)
+			"%q cannot name an environment", name)
 	}
+}
+
+// source checks where the hosts are from; required says that it must be told.
+func (v *validator) source(required bool) {
+	e := v.env
 	switch {
 	case e.Lab != nil && e.Inventory != nil:
 		v.add(KindConflict, "inventory", "keep lab for containers on this machine, or inventory for hosts that exist",
 			"both lab and inventory are given")
-	case e.Lab == nil && e.Inventory == nil && !v.isBroken("lab") && !v.isBroken("inventory"):
+	case required && e.Lab == nil && e.Inventory == nil && !v.isBroken("lab") && !v.isBroken("inventory"):
 		v.add(KindMissing, "", "write lab: {} for containers on this machine, or inventory: for hosts that exist",
 			"neither lab nor inventory is given")
 	}
+}
+
+// scheduler checks that the scheduler is one that can be built.
+func (v *validator) scheduler() {
+	e := v.env
 	switch e.Scheduler {
 	case SchedulerKubernetes, SchedulerHybrid:
 		v.addf(KindUnavailable, "scheduler", "write slurm", "scheduler %q is not available in this release", e.Scheduler)
@@ -187,11 +196,13 @@ func (v *validator) roles() {
 	if count[RoleDatabase] > 1 {
 		v.addf(KindConflict, "hosts", "keep it on one host", "%d hosts have the role database", count[RoleDatabase])
 	}
-	v.storage()
 }
 
 // storage checks that the shared home has the host that it needs.
 func (v *validator) storage() {
+	if v.isBroken("hosts") || len(v.env.Hosts) == 0 || v.unreadable() {
+		return
+	}
 	count := v.byRole
 	if count[RoleStorage] > 1 {
 		v.addf(KindConflict, "hosts", "keep it on one host", "%d hosts have the role storage", count[RoleStorage])

@@ -37,13 +37,15 @@ func (v *validator) lab() {
 	}
 }
 
-func (v *validator) inventory() {
+// inventory checks how hosts that exist are reached. Required says that the
+// toolkit reaches them so, and needs a key of each.
+func (v *validator) inventory(required bool) {
 	inventory := v.env.Inventory
 	if inventory == nil {
 		return
 	}
 	v.addresses(inventory.Addresses)
-	v.ssh(inventory)
+	v.ssh(inventory, required)
 }
 
 func (v *validator) addresses(entries map[string]string) {
@@ -108,7 +110,7 @@ var (
 	userName    = regexp.MustCompile(`^[a-z_][a-z0-9_-]*$`)
 )
 
-func (v *validator) ssh(inventory *Inventory) {
+func (v *validator) ssh(inventory *Inventory, required bool) {
 	s := inventory.SSH
 	if s.User != "" && !userName.MatchString(s.User) {
 		v.addf(KindInvalid, "inventory.ssh.user", "", "%q is not a user name", s.User)
@@ -118,7 +120,7 @@ func (v *validator) ssh(inventory *Inventory) {
 			"%q is not a place to jump through", s.Bastion)
 	}
 	patterns, sure := v.hostKeys(s.HostKeys)
-	if s.TrustOnFirstUse || !sure || v.isBroken("inventory") {
+	if !required || s.TrustOnFirstUse || !sure || v.isBroken("inventory") {
 		return
 	}
 	var open []string
