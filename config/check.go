@@ -31,12 +31,12 @@ func Check(e *Environment, parts ...Part) error {
 	if e == nil {
 		return errors.New("no environment is given")
 	}
+	e.SetDefaults()
 	v := &validator{env: e}
 	v.constraints()
 	if !slices.Contains(parts, PartScheduler) {
 		v.problems = slices.DeleteFunc(v.problems, func(p Problem) bool { return p.Kind == KindMissing && p.Path == "scheduler" })
 	}
-	e.SetDefaults()
 	v.rules(parts...)
 	var all []error
 	for _, p := range v.problems {

@@ -21,6 +21,7 @@ func paths(problems []Problem) []string {
 func judged(e *Environment, parts ...Part) []Problem {
 	e.SetDefaults()
 	v := &validator{env: e}
+	v.constraints()
 	v.rules(parts...)
 	return v.problems
 }
@@ -85,7 +86,7 @@ func TestCheckParts(t *testing.T) {
 		"addresses that cannot be":         {func(e *Environment) { e.Lab, e.Inventory = nil, wrong }, []Part{PartScheduler}, []string{`inventory.addresses["gpu[1-9]"]`}},
 		"both ways":                        {func(e *Environment) { e.Inventory = names }, nil, []string{"inventory"}},
 		"a name that cannot be":            {func(e *Environment) { e.Name = "No" }, nil, []string{"name"}},
-		"no partition":                     {func(e *Environment) { e.Slurm.Partitions = nil }, nil, nil},
+		"a slurm section that cannot be":   {func(e *Environment) { e.Slurm.Partitions = nil }, nil, []string{"slurm.partitions"}},
 		"no slurm":                         {func(e *Environment) { e.Slurm = nil }, []Part{PartScheduler}, []string{"slurm"}},
 	} {
 		t.Run(name, func(t *testing.T) {

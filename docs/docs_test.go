@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,23 @@ func anchors(text string) map[string]bool {
 		names[name.String()] = true
 	}
 	return names
+}
+
+// TestGoInThePages checks that Go code in a page is a part of an example, which
+// is compiled and run.
+func TestGoInThePages(t *testing.T) {
+	examples, err := filepath.Glob("../examples/*/main.go")
+	if err != nil || len(examples) == 0 {
+		t.Fatal("no examples", err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```")
+	for _, page := range pages(t) {
+		for _, block := range blocks.FindAllStringSubmatch(read(t, page), -1) {
+			if !slices.ContainsFunc(examples, func(file string) bool { return strings.Contains(read(t, file), block[1]) }) {
+				t.Errorf("%s: no example holds this code:\n%s", page, block[1])
+			}
+		}
+	}
 }
 
 // TestNamesInThePages checks that pages tell of every step, and name things as

@@ -43,13 +43,16 @@ func build(ctx *pulumi.Context) error {
 	if err != nil {
 		return fmt.Errorf("slurm: %w", err)
 	}
-	return export(ctx, env, connections, cluster)
+	for name, value := range cluster.Outputs() {
+		ctx.Export(name, value)
+	}
+	return nil
 }
 
 // connect makes the hosts, or finds those that exist.
 func connect(ctx *pulumi.Context, env *config.Environment, assessment *heal.Assessment) (connection.Connections, error) {
 	if env.Lab == nil {
-		return connection.FromInventory(env), nil
+		return connection.FromInventory(env)
 	}
 	made, err := lab.NewLab(ctx, env.Name, &lab.LabArgs{Environment: env, Heal: assessment})
 	if err != nil {

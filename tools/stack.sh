@@ -28,6 +28,8 @@ die() {
 
 (($# >= 2)) || die "usage: tools/stack.sh up|preview|down|status|ssh|pulumi ENV [words for pulumi]"
 verb=$1 env=$2
+# As it was given: what is printed for people to type has to work as well.
+given=$2
 shift 2
 case $verb in
 up | preview | down | status | ssh | pulumi) ;;
@@ -144,6 +146,10 @@ forget_pending() {
 	fi
 }
 
+show() {
+	gpucluster status "$env" --ssh "tools/stack.sh ssh $(printf %q "$given")"
+}
+
 need_stack
 if [[ -n $state ]]; then
 	judge_locks
@@ -157,7 +163,7 @@ up)
 	# What the stack gives out is long, and the status that follows says what a person needs of it.
 	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview --suppress-outputs "$@"
 	printf '\n'
-	gpucluster status "$env"
+	show
 	;;
 preview)
 	pulumi preview --stack "$env" --config-file "$config" --diff "$@"
@@ -166,7 +172,7 @@ down)
 	pulumi destroy --stack "$env" --config-file "$config" --yes --skip-preview "$@"
 	;;
 status)
-	gpucluster status "$env"
+	show
 	;;
 ssh)
 	gpucluster ssh "$env" "$@"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,17 +15,25 @@ import (
 
 // newStatusCommand shows an environment as it is now.
 func newStatusCommand() *cobra.Command {
-	return &cobra.Command{
+	var login string
+	cmd := &cobra.Command{
 		Use:   "status <environment>",
 		Short: "Show an environment as it is now: hosts, owners, partitions, jobs",
-		Args:  cobra.ExactArgs(1),
+		Long: "Show an environment as it is now: hosts, owners, partitions, jobs.\n" +
+			"The environment is a stack of the Pulumi project in the current folder.",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return status(cmd.Context(), args[0], cmd.OutOrStdout())
+			if login == "" {
+				login = "gpucluster ssh " + args[0]
+			}
+			return status(cmd.Context(), args[0], login, cmd.OutOrStdout())
 		},
 	}
+	cmd.Flags().StringVar(&login, "ssh", "", "command that logs in to hosts, as it is to be shown (default gpucluster ssh <environment>)")
+	return cmd
 }
 
-func status(ctx context.Context, environment string, out io.Writer) error {
+func status(ctx context.Context, environment, login string, out io.Writer) error {
 	outputs, err := stackoutput.Read(ctx, environment)
 	if err != nil {
 		return err
@@ -49,11 +59,48 @@ func status(ctx context.Context, environment string, out io.Writer) error {
 	if outcome, ok := outputs.SmokeOutcome(); ok {
 		fmt.Fprintf(out, "\nsmoke job: %s: %s%s\n", outcome.Status, outcome.Detail, outcome.Reason)
 	}
-	if len(outputs.Logins) > 0 {
-		fmt.Fprintf(out, "\nlog in:    tools/stack.sh ssh %s %s\n", environment, outputs.Logins[0])
-		fmt.Fprintf(out, "run a job: tools/stack.sh ssh %s %s -- srun -N2 --gres=gpu:1 nvidia-smi -L\n", environment, outputs.Logins[0])
+	if len(outputs.Logins) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "\nlog in:    %s %s\n", login, outputs.Logins[0])
+	partitions, err := firstAnswer(ctx, session, outputs.Controllers, "sinfo -h -o '%P %D %G'")
+	if err != nil {
+		return err
+	}
+	if job := firstJob(partitions); job != "" {
+		fmt.Fprintf(out, "run a job: %s %s -- %s\n", login, outputs.Logins[0], job)
 	}
 	return nil
+}
+
+// firstJob is a job that the cluster can run, from what sinfo says: a line for
+// hosts alike with partition, their number and their GPUs. The default
+// partition has an asterisk; without one, the job names the first. It is empty
+// where no partition has a host.
+func firstJob(sinfo string) string {
+	partition, hosts, gpus, found := "", 0, false, false
+	for _, line := range strings.Split(sinfo, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			continue
+		}
+		count, err := strconv.Atoi(fields[1])
+		isDefault := strings.HasSuffix(fields[0], "*")
+		if err != nil || count == 0 || found && (!isDefault || partition == "") {
+			continue
+		}
+		partition, hosts, gpus, found = " -p "+fields[0], min(count, 2), strings.Contains(fields[2], "gpu"), true
+		if isDefault {
+			partition = ""
+		}
+	}
+	switch {
+	case !found:
+		return ""
+	case gpus:
+		return fmt.Sprintf("srun%s -N%d --gres=gpu:1 nvidia-smi -L", partition, hosts)
+	}
+	return fmt.Sprintf("srun%s -N%d hostname", partition, hosts)
 }
 
 // firstAnswer runs a command on the first of the hosts that can be reached.

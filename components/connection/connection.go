@@ -5,7 +5,12 @@
 package connection
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
@@ -30,7 +35,8 @@ type Connection struct {
 	// TrustOnFirstUse accepts a host key never seen before and remembers it in
 	// the deployer's known_hosts file. Default false.
 	TrustOnFirstUse bool
-	// PrivateKey that logs in, kept as a secret. Default: the SSH agent.
+	// PrivateKey that logs in, kept as a secret. One key logs in to all hosts of
+	// a cluster. Default: the SSH agent.
 	PrivateKey pulumi.StringInput
 	// Instance is any text that changes when the host is made anew under the
 	// same name and has lost what was installed on it: everything is then done
@@ -40,6 +46,33 @@ type Connection struct {
 
 // Connections holds one connection a host, by host name.
 type Connections map[string]Connection
+
+// Check reports what is wrong with the connections as far as it is known
+// before they are used: a connection under another host's name, and private
+// keys that differ. Keys that are outputs are compared when they are known.
+func (c Connections) Check() error {
+	var problems []error
+	names := c.Names()
+	keys := map[pulumi.String]string{}
+	for _, name := range names {
+		if is := c[name].Name; is != name {
+			problems = append(problems, fmt.Errorf("the connection of %s is to a host called %q", name, is))
+		}
+		if key, known := c[name].PrivateKey.(pulumi.String); known && keys[key] == "" {
+			keys[key] = name
+		}
+	}
+	if len(keys) > 1 {
+		problems = append(problems, DifferentKeys(slices.Sorted(maps.Values(keys))...))
+	}
+	return errors.Join(problems...)
+}
+
+// DifferentKeys is the error of hosts whose private keys differ, one of each
+// key.
+func DifferentKeys(hosts ...string) error {
+	return fmt.Errorf("the connections of one cluster use one private key; %s have different ones", strings.Join(hosts, " and "))
+}
 
 // Names returns the host names in lexical order.
 func (c Connections) Names() []string {

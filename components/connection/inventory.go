@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"errors"
 	"net"
 	"strings"
 
@@ -10,8 +11,15 @@ import (
 )
 
 // FromInventory makes the connections to hosts that exist already. The
-// environment is valid and has an inventory.
-func FromInventory(env *config.Environment) Connections {
+// environment has an inventory with a key for each host, and is judged by
+// [config.Check].
+func FromInventory(env *config.Environment) (Connections, error) {
+	if env == nil || env.Inventory == nil {
+		return nil, errors.New("connections from an inventory need an environment with an inventory section")
+	}
+	if err := config.Check(env, config.PartReach); err != nil {
+		return nil, err
+	}
 	ssh := env.Inventory.SSH
 	connections := Connections{}
 	all := env.AllHosts()
@@ -33,7 +41,7 @@ func FromInventory(env *config.Environment) Connections {
 		}
 		connections[host.Name] = c
 	}
-	return connections
+	return connections, nil
 }
 
 // keysFor leaves out the lines that are about other hosts of the environment

@@ -1,14 +1,20 @@
 package hosts
 
 import (
+	"net/netip"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
 	"github.com/gpucluster/pulumi-gpucluster/config"
 )
 
 // simulatedHardware is where a lab host says what it pretends to have.
 const simulatedHardware = "/etc/gpucluster-lab/hardware.json"
 
-// baselineVars are the variables of the baseline playbook for one host.
-func baselineVars(env *config.Environment, host config.Host) map[string]any {
+// baselineVars are the variables of the baseline playbook for one host. Names
+// are the lines of /etc/hosts that are known, or nil where a resolver has them.
+func baselineVars(env *config.Environment, host config.Host, names []string) map[string]any {
 	vars := map[string]any{
 		"host_baseline_hardware": map[string]any{host.Name: declared(host.Profile)},
 	}
@@ -24,8 +30,8 @@ func baselineVars(env *config.Environment, host config.Host) map[string]any {
 		vars["host_baseline_manage_accounts"] = identity.Source != config.IdentityExisting
 		vars["host_baseline_create_homes"] = env.Home == nil
 	}
-	if env.Inventory != nil && env.Inventory.DNS == config.DNSHosts {
-		vars["host_baseline_names"] = nameLines(env)
+	if names != nil {
+		vars["host_baseline_names"] = names
 	}
 	return vars
 }
@@ -68,13 +74,41 @@ func people(env *config.Environment) []map[string]any {
 	return users
 }
 
-// nameLines are the lines of /etc/hosts for every host with a known address.
-func nameLines(env *config.Environment) []string {
-	lines := []string{}
-	for _, host := range env.AllHosts() {
-		if host.Address != "" {
-			lines = append(lines, host.Address+" "+host.Name)
+// names are the lines of /etc/hosts for the hosts with an IP address, where no
+// resolver knows them: those that are known now, and those that are known only
+// when their hosts exist, or nil.
+func names(args *HostsArgs) (known []string, later pulumi.StringInput) {
+	if inventory := args.Environment.Inventory; inventory == nil || inventory.DNS != config.DNSHosts {
+		return nil, nil
+	}
+	known = []string{}
+	var unknown []string
+	var addresses []any
+	for _, host := range args.Environment.AllHosts() {
+		switch address := args.Connections[host.Name].Address.(type) {
+		case nil:
+		case pulumi.String:
+			known = appendName(known, string(address), host.Name)
+		default:
+			unknown, addresses = append(unknown, host.Name), append(addresses, address)
 		}
+	}
+	if len(unknown) == 0 {
+		return known, nil
+	}
+	return known, pulumi.All(addresses...).ApplyT(func(values []any) string {
+		var lines []string
+		for i, host := range unknown {
+			lines = appendName(lines, values[i].(string), host)
+		}
+		return strings.Join(lines, "\n")
+	}).(pulumi.StringOutput)
+}
+
+// appendName adds a line of /etc/hosts, which takes IP addresses alone.
+func appendName(lines []string, address, host string) []string {
+	if ip, err := netip.ParseAddr(address); err == nil {
+		lines = append(lines, ip.String()+" "+host)
 	}
 	return lines
 }

@@ -33,11 +33,13 @@ type Hosts struct {
 // HostsArgs says which hosts to prepare.
 type HostsArgs struct {
 	// Environment that the hosts belong to, plain: it decides which resources
-	// exist. Defaults are set and Validate, or ValidateHosts where no scheduler
-	// is built, finds no error.
+	// exist. It is judged by [config.Check], and need say nothing of how hosts
+	// are reached nor of a scheduler.
 	Environment *config.Environment
 	// Connections to every host of the environment. Addresses and keys may be
-	// outputs of other resources; those are waited for.
+	// outputs of other resources; those are waited for. With dns: hosts in an
+	// inventory, every host gets the names of all at these addresses, those that
+	// are IP addresses.
 	Connections connection.Connections
 	// Heal says which hosts need repair. Default: none.
 	Heal *heal.Assessment
@@ -48,6 +50,9 @@ func (args *HostsArgs) validate() error {
 	if args == nil || args.Environment == nil {
 		return errors.New("hosts need an environment")
 	}
+	if err := config.Check(args.Environment); err != nil {
+		return err
+	}
 	var missing []string
 	for _, host := range args.Environment.AllHosts() {
 		if _, ok := args.Connections[host.Name]; !ok {
@@ -57,7 +62,7 @@ func (args *HostsArgs) validate() error {
 	if len(missing) > 0 {
 		return fmt.Errorf("no connection is given to %s", hostlist.Compress(missing))
 	}
-	return nil
+	return args.Connections.Check()
 }
 
 // Ready returns what has to be done on a host before anything else may use it.
@@ -84,15 +89,20 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 	if err != nil {
 		return nil, err
 	}
+	later := map[string]pulumi.StringInput{hoststep.EnvOwner: owner.Stdout}
+	known, others := names(args)
+	if others != nil {
+		later[hoststep.EnvNames] = others
+	}
 	for _, host := range args.Environment.AllHosts() {
 		resource := name + "-" + host.Name + "-baseline"
 		baseline, err := stepresource.New(ctx, resource, stepresource.Args{
 			Step: hoststep.Baseline,
 			Spec: hoststep.BaselineSpec{
-				Host: host.Name, Essential: Essential(host), Environment: args.Environment.Name, Vars: baselineVars(args.Environment, host),
+				Host: host.Name, Essential: Essential(host), Environment: args.Environment.Name, Vars: baselineVars(args.Environment, host, known),
 			},
-			Later:   map[string]pulumi.StringInput{hoststep.EnvOwner: owner.Stdout},
 			Targets: []connection.Connection{args.Connections[host.Name]},
+			Later:   later,
 			Heal:    args.Heal.Count(resource),
 			Toolkit: playbook.Digest(playbook.Baseline),
 		}, pulumi.Parent(h))

@@ -2,12 +2,14 @@ package hosts_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/gpucluster/pulumi-gpucluster/components/connection"
 	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
@@ -33,6 +35,7 @@ func TestArguments(t *testing.T) {
 	}{
 		"none":           {nil, "need an environment"},
 		"no environment": {&hosts.HostsArgs{}, "need an environment"},
+		"not valid":      {&hosts.HostsArgs{Environment: &config.Environment{Name: "e"}}, "hosts: is "},
 		"no connections": {&hosts.HostsArgs{Environment: env}, "no connection is given to ctl1,gpu[1-2],login1"},
 		"some missing":   {&hosts.HostsArgs{Environment: env, Connections: some}, "no connection is given to gpu[1-2]"},
 	} {
@@ -113,28 +116,24 @@ func TestBaselineSpec(t *testing.T) {
 
 // TestBaselineVars checks what follows from the kind of environment.
 func TestBaselineVars(t *testing.T) {
-	inventory := func(dns config.DNS) func(*config.Environment) {
-		return func(e *config.Environment) {
-			e.Lab = nil
-			e.Home = &config.Home{Kind: config.HomeExisting}
-			e.Hosts[0].Roles = []config.Role{config.RoleController, config.RoleDatabase}
-			e.Inventory = &config.Inventory{DNS: dns, Addresses: map[string]string{"gpu[1-2]": "10.0.0.[1-2]"}, SSH: config.SSH{TrustOnFirstUse: true}}
-		}
+	inventory := func(e *config.Environment) {
+		e.Lab = nil
+		e.Home = &config.Home{Kind: config.HomeExisting}
+		e.Hosts[0].Roles = []config.Role{config.RoleController, config.RoleDatabase}
+		e.Inventory = &config.Inventory{SSH: config.SSH{TrustOnFirstUse: true}}
 	}
 	for name, c := range map[string]struct {
 		change func(*config.Environment)
 		key    string
 		want   any
 	}{
-		"a lab host says what it simulates":       {func(*config.Environment) {}, "host_baseline_simulated", "/etc/gpucluster-lab/hardware.json"},
-		"a real one does not":                     {inventory(config.DNSExisting), "host_baseline_simulated", nil},
-		"24.11 needs trixie":                      {func(*config.Environment) {}, "host_baseline_distribution", "debian trixie"},
-		"22.05 needs bookworm":                    {func(e *config.Environment) { e.Slurm.Version = "22.05" }, "host_baseline_distribution", "debian bookworm"},
-		"accounts are made":                       {func(*config.Environment) {}, "host_baseline_manage_accounts", true},
-		"accounts of the site are checked only":   {func(e *config.Environment) { e.Identity.Source = config.IdentityExisting }, "host_baseline_manage_accounts", false},
-		"home folders lie on the shared home":     {func(*config.Environment) {}, "host_baseline_create_homes", false},
-		"names of the site are left alone":        {inventory(config.DNSExisting), "host_baseline_names", nil},
-		"names of known addresses where asked to": {inventory(config.DNSHosts), "host_baseline_names", []any{"10.0.0.1 gpu1", "10.0.0.2 gpu2"}},
+		"a lab host says what it simulates":     {func(*config.Environment) {}, "host_baseline_simulated", "/etc/gpucluster-lab/hardware.json"},
+		"a real one does not":                   {inventory, "host_baseline_simulated", nil},
+		"24.11 needs trixie":                    {func(*config.Environment) {}, "host_baseline_distribution", "debian trixie"},
+		"22.05 needs bookworm":                  {func(e *config.Environment) { e.Slurm.Version = "22.05" }, "host_baseline_distribution", "debian bookworm"},
+		"accounts are made":                     {func(*config.Environment) {}, "host_baseline_manage_accounts", true},
+		"accounts of the site are checked only": {func(e *config.Environment) { e.Identity.Source = config.IdentityExisting }, "host_baseline_manage_accounts", false},
+		"home folders lie on the shared home":   {func(*config.Environment) {}, "host_baseline_create_homes", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := baselineOf(t, prepare(t, pulumitest.Environment(t, c.change)), "gpu1").Vars[c.key]
@@ -144,6 +143,44 @@ func TestBaselineVars(t *testing.T) {
 				t.Errorf("%s is %s, want %s", c.key, gotText, wantText)
 			}
 		})
+	}
+}
+
+// TestNames checks that the names of all hosts reach each of them where a
+// resolver does not know them, wherever their addresses are from.
+func TestNames(t *testing.T) {
+	env := func(dns config.DNS) *config.Environment {
+		return &config.Environment{
+			Name: "e", Inventory: &config.Inventory{DNS: dns},
+			Profiles: map[string]config.Profile{"p": {Sockets: 1, CoresPerSocket: 2, Memory: 4 * config.GiB}},
+			Hosts:    []config.HostGroup{{Names: "gpu[1-4]", Profile: "p", Roles: []config.Role{config.RoleCompute}}},
+		}
+	}
+	connections := connection.Connections{
+		"gpu1": {Name: "gpu1", Address: pulumi.String("10.0.0.1")},
+		"gpu2": {Name: "gpu2", Address: pulumi.String("10.0.0.2").ToStringOutput()},
+		"gpu3": {Name: "gpu3", Address: pulumi.String("gpu3.example.org")},
+		"gpu4": {Name: "gpu4"},
+	}
+	for dns, want := range map[config.DNS]struct {
+		known any
+		later string
+	}{
+		config.DNSHosts:    {[]any{"10.0.0.1 gpu1"}, "10.0.0.2 gpu2"},
+		config.DNSExisting: {nil, ""},
+	} {
+		r := pulumitest.Run(t, "s", func(ctx *pulumi.Context) error {
+			_, err := hosts.NewHosts(ctx, "mine", &hosts.HostsArgs{Environment: env(dns), Connections: connections})
+			return err
+		})
+		for host := range connections {
+			if got := pulumitest.Entry(r.Command("mine-"+host+"-baseline"), hoststep.EnvNames); got != want.later {
+				t.Errorf("dns %s: %s gets %q later, want %q", dns, host, got, want.later)
+			}
+			if got := baselineOf(t, r, host).Vars["host_baseline_names"]; !reflect.DeepEqual(got, want.known) {
+				t.Errorf("dns %s: %s gets %v, want %v", dns, host, got, want.known)
+			}
+		}
 	}
 }
 

@@ -31,9 +31,8 @@ type Lab struct {
 // LabArgs says which hosts to make. All fields are plain: they decide which
 // resources exist.
 type LabArgs struct {
-	// Environment whose hosts are made. It has a lab section, defaults are set
-	// and Validate, or ValidateHosts where no scheduler is built, finds no
-	// error.
+	// Environment whose hosts are made. It has a lab section, is judged by
+	// [config.Check], and need say nothing of a scheduler.
 	Environment *config.Environment
 	// Heal says which hosts need repair. Default: none.
 	Heal *heal.Assessment
@@ -46,12 +45,10 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 	if args == nil || args.Environment == nil || args.Environment.Lab == nil {
 		return nil, errors.New("a lab needs an environment with a lab section")
 	}
-	l := &Lab{Connections: connection.Connections{}}
-	if err := ctx.RegisterComponentResource("gpucluster:lab:Lab", name, l, opts...); err != nil {
+	env := args.Environment
+	if err := config.Check(env, config.PartReach); err != nil {
 		return nil, err
 	}
-	env, parent := args.Environment, pulumi.Parent(l)
-
 	images := lab.ImageSpec{Release: env.Release()}
 	if env.Slurm != nil {
 		images.Slurm = env.Slurm.Version
@@ -60,6 +57,11 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 	if err != nil {
 		return nil, err
 	}
+	l := &Lab{Connections: connection.Connections{}}
+	if err := ctx.RegisterComponentResource("gpucluster:lab:Lab", name, l, opts...); err != nil {
+		return nil, err
+	}
+	parent := pulumi.Parent(l)
 	image, err := stepresource.New(ctx, name+"-image", stepresource.Args{
 		Step: labstep.Image, Spec: images, Heal: args.Heal.Count(name + "-image"),
 	}, parent)

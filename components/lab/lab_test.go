@@ -16,19 +16,24 @@ import (
 )
 
 func TestArguments(t *testing.T) {
-	for name, args := range map[string]*lab.LabArgs{
-		"none":           nil,
-		"no environment": {},
-		"no lab":         {Environment: &config.Environment{Name: "e"}},
+	const noLab = "needs an environment with a lab section"
+	for name, c := range map[string]struct {
+		args *lab.LabArgs
+		want string
+	}{
+		"none":           {nil, noLab},
+		"no environment": {&lab.LabArgs{}, noLab},
+		"no lab":         {&lab.LabArgs{Environment: &config.Environment{Name: "e"}}, noLab},
+		"no hosts":       {&lab.LabArgs{Environment: &config.Environment{Name: "e", Lab: &config.Lab{}}}, "hosts: is "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &pulumitest.Recorder{}
 			err := r.Run("s", func(ctx *pulumi.Context) error {
-				_, err := lab.NewLab(ctx, "e", args)
+				_, err := lab.NewLab(ctx, "e", c.args)
 				return err
 			})
-			if err == nil || !strings.Contains(err.Error(), "lab section") {
-				t.Errorf("error %v, want one about the lab section", err)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
 			}
 			if len(r.Resources()) > 0 {
 				t.Errorf("registered before it failed:\n%s", r.Inventory())

@@ -30,13 +30,16 @@ type Cluster struct {
 	Smoke pulumi.StringOutput
 	// Files are the rendered configuration files, by name.
 	Files pulumi.StringMapOutput
+
+	env         *config.Environment
+	connections connection.Connections
 }
 
 // ClusterArgs says what the cluster is. All fields but the connections of
 // Hosts are plain: they decide which resources exist.
 type ClusterArgs struct {
-	// Environment with a slurm section. Defaults are set and Validate finds no
-	// error.
+	// Environment with a slurm section. It is judged by [config.Check], and need
+	// say nothing of how hosts are reached.
 	Environment *config.Environment
 	// Hosts are all hosts of the environment, prepared. Each part of the cluster
 	// waits for the hosts that it needs, so no DependsOn is needed.
@@ -70,6 +73,9 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	if args == nil || args.Environment == nil || args.Environment.Slurm == nil {
 		return nil, errors.New("a cluster needs an environment with a slurm section")
 	}
+	if err := config.Check(args.Environment, config.PartScheduler); err != nil {
+		return nil, err
+	}
 	if args.Hosts == nil {
 		return nil, errors.New("a cluster needs prepared hosts: call hosts.NewHosts first")
 	}
@@ -83,7 +89,8 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 		return nil, fmt.Errorf("rendering the configuration: %w", err)
 	}
 	b := &builder{
-		Cluster: &Cluster{}, ctx: ctx, name: name, env: args.Environment, hosts: args.Hosts, heal: args.Heal, files: files,
+		Cluster: &Cluster{env: args.Environment, connections: args.Hosts.Connections},
+		ctx:     ctx, name: name, env: args.Environment, hosts: args.Hosts, heal: args.Heal, files: files,
 	}
 	if err := b.explain(); err != nil {
 		return nil, err

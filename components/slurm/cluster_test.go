@@ -49,6 +49,8 @@ func TestArguments(t *testing.T) {
 	env := pulumitest.Environment(t)
 	bare := pulumitest.Environment(t)
 	bare.Slurm = nil
+	idle := pulumitest.Environment(t)
+	idle.Slurm.Partitions = nil
 	fewer := pulumitest.Environment(t)
 	fewer.Hosts[2].Names = "gpu1"
 	for name, c := range map[string]struct {
@@ -58,6 +60,7 @@ func TestArguments(t *testing.T) {
 		"none":            {func(*hosts.Hosts) *slurm.ClusterArgs { return nil }, "slurm section"},
 		"no environment":  {func(h *hosts.Hosts) *slurm.ClusterArgs { return &slurm.ClusterArgs{Hosts: h} }, "slurm section"},
 		"no slurm":        {func(h *hosts.Hosts) *slurm.ClusterArgs { return &slurm.ClusterArgs{Environment: bare, Hosts: h} }, "slurm section"},
+		"no partition":    {func(h *hosts.Hosts) *slurm.ClusterArgs { return &slurm.ClusterArgs{Environment: idle, Hosts: h} }, "slurm.partitions: is "},
 		"no hosts":        {func(*hosts.Hosts) *slurm.ClusterArgs { return &slurm.ClusterArgs{Environment: env} }, "hosts.NewHosts"},
 		"hosts are fewer": {func(h *hosts.Hosts) *slurm.ClusterArgs { return &slurm.ClusterArgs{Environment: env, Hosts: h} }, "gpu2"},
 	} {

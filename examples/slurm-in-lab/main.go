@@ -4,8 +4,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/components/heal"
@@ -19,8 +17,8 @@ func main() { pulumi.Run(build) }
 
 // environment is a controller that also keeps the accounting records, and two
 // hosts with eight simulated GPUs each.
-func environment() (*config.Environment, error) {
-	env := &config.Environment{
+func environment() *config.Environment {
+	return &config.Environment{
 		Name:      "example",
 		Scheduler: config.SchedulerSlurm,
 		Lab:       &config.Lab{},
@@ -40,23 +38,12 @@ func environment() (*config.Environment, error) {
 			Partitions: []config.Partition{{Name: "train", Hosts: "gpu[1-2]", Default: true, MaxTime: "1-00:00:00"}},
 		},
 	}
-	env.SetDefaults()
-	var problems []error
-	for _, problem := range env.Validate() {
-		if problem.Kind != config.KindWarning {
-			problems = append(problems, errors.New(problem.String()))
-		}
-	}
-	return env, errors.Join(problems...)
 }
 
 // build declares the cluster. Each component waits for what it needs from the
 // one before it.
 func build(ctx *pulumi.Context) error {
-	env, err := environment()
-	if err != nil {
-		return err
-	}
+	env := environment()
 	// What the last run left, and what of it needs repair.
 	assessment, err := heal.Assess(ctx)
 	if err != nil {
@@ -81,7 +68,9 @@ func build(ctx *pulumi.Context) error {
 	ctx.Export("subnet", containers.Subnet)
 	ctx.Export("controller", containers.Connections["ctl1"].Address)
 	ctx.Export("slurmConf", cluster.Files.MapIndex(pulumi.String("slurm.conf")))
-	ctx.Export("ledger", cluster.Ledger)
-	ctx.Export("smoke", cluster.Smoke)
+	// What gpucluster status and gpucluster ssh read, the smoke job's end among it.
+	for name, value := range cluster.Outputs() {
+		ctx.Export(name, value)
+	}
 	return nil
 }

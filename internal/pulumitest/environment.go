@@ -40,11 +40,8 @@ func Environment(t *testing.T, changes ...func(*config.Environment)) *config.Env
 	for _, change := range changes {
 		change(env)
 	}
-	env.SetDefaults()
-	for _, problem := range env.Validate() {
-		if problem.Kind != config.KindWarning {
-			t.Fatalf("the test's environment: %s", problem)
-		}
+	if err := config.Check(env, config.PartReach, config.PartScheduler); err != nil {
+		t.Fatal(err)
 	}
 	return env
 }

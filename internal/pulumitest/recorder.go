@@ -40,6 +40,9 @@ type Recorder struct {
 	// Prior is the state that the last update left: properties by URN, each
 	// with its type and outputs. Default: a stack that was never updated.
 	Prior map[string]PriorResource
+	// Stacks are the outputs of other stacks that a program refers to, by the
+	// name that it refers to them by.
+	Stacks map[string]resource.PropertyMap
 
 	mu        sync.Mutex
 	resources []pulumi.MockResourceArgs
@@ -75,7 +78,10 @@ func (r *Recorder) NewResource(args pulumi.MockResourceArgs) (string, resource.P
 	defer r.mu.Unlock()
 	r.resources = append(r.resources, args)
 	outputs := args.Inputs.Copy()
-	if args.TypeToken == priorstate.CommandType {
+	switch args.TypeToken {
+	case "pulumi:pulumi:StackReference":
+		outputs["outputs"] = resource.NewObjectProperty(r.Stacks[args.ID])
+	case priorstate.CommandType:
 		outputs["stdout"] = resource.NewStringProperty(r.result(args.Name, args.Inputs["create"].StringValue()))
 	}
 	return args.Name + "-id", outputs, nil

@@ -1,5 +1,6 @@
-// Package stackoutput reads what an environment's stack says of itself, through
-// the pulumi program, which alone knows the backend and the passphrase.
+// Package stackoutput reads what a cluster's stack says of itself, the outputs
+// that slurm.Cluster.Outputs makes, through the pulumi program, which alone
+// knows the backend and the passphrase.
 package stackoutput
 
 import (
@@ -48,7 +49,7 @@ func Read(ctx context.Context, stack string) (Outputs, error) {
 		return outputs, fmt.Errorf("reading what pulumi says about %s: %w", stack, err)
 	}
 	if outputs.Targets == "" {
-		return outputs, fmt.Errorf("%s has not been built to its end yet: run up", stack)
+		return outputs, fmt.Errorf("stack %q has no output \"targets\": its last update failed, or its program does not export it (slurm.Cluster.Outputs)", stack)
 	}
 	return outputs, nil
 }

@@ -31,7 +31,7 @@ func TestRead(t *testing.T) {
 	}{
 		"a stack":                        {`echo '{"name":"e","controllers":["ctl1"],"smoke":"{\"host\":\"the smoke job\",\"status\":\"ready\"}",` + targets + `}'`, ""},
 		"outputs that are not known yet": {`echo '{"name":"e",` + targets + `,"more":{"x":1}}'`, ""},
-		"not built to its end":           {`echo '{"name":"e"}'`, "run up"},
+		"not built to its end":           {`echo '{"name":"e"}'`, `stack "e" has no output "targets"`},
 		"no such stack":                  {`echo "error: no stack named 'e' found" >&2; exit 255`, "no stack named 'e' found"},
 		"no answer":                      {`echo 'not JSON'`, "reading what pulumi says about e"},
 	} {

@@ -54,10 +54,8 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		if list, ok := instances(args.Targets); ok {
 			environment[step.EnvInstances] = list
 		}
-		for _, target := range args.Targets {
-			if target.PrivateKey != nil {
-				environment[step.EnvSecretPrefix+step.SecretSSHKey] = pulumi.ToSecret(target.PrivateKey).(pulumi.StringOutput)
-			}
+		if key := PrivateKey(args.Targets); key != nil {
+			environment[step.EnvSecretPrefix+step.SecretSSHKey] = key
 		}
 	}
 	for entry, value := range args.Later {
@@ -80,6 +78,32 @@ func New(ctx *pulumi.Context, name string, args Args, opts ...pulumi.ResourceOpt
 		Logging:                &logging,
 		AddPreviousOutputInEnv: pulumi.Bool(args.UsesPrevious),
 	}, opts...)
+}
+
+// PrivateKey is the secret key of all connections, or nil where none has one.
+// It fails when it is known that they differ.
+func PrivateKey(connections []connection.Connection) pulumi.StringInput {
+	var keys []any
+	given := false
+	for _, c := range connections {
+		key := c.PrivateKey
+		given = given || key != nil
+		if key == nil {
+			key = pulumi.String("")
+		}
+		keys = append(keys, key)
+	}
+	if !given {
+		return nil
+	}
+	return pulumi.ToSecret(pulumi.All(keys...).ApplyT(func(known []any) (string, error) {
+		for i, key := range known {
+			if key != known[0] {
+				return "", connection.DifferentKeys(connections[0].Name, connections[i].Name)
+			}
+		}
+		return known[0].(string), nil
+	})).(pulumi.StringOutput)
 }
 
 // instances lists the instances of the hosts that can be made anew, and

@@ -62,17 +62,16 @@ func TestEnvironment(t *testing.T) {
 		want   string
 		secret bool
 	}{
-		"repairs":                      {stepresource.Args{Heal: 3}, "GPUCLUSTER_HEAL", "3", false},
-		"toolkit":                      {stepresource.Args{Toolkit: "d"}, "GPUCLUSTER_TOOLKIT", "d", false},
-		"no toolkit":                   {stepresource.Args{}, "GPUCLUSTER_TOOLKIT", "", false},
-		"no targets":                   {stepresource.Args{}, "GPUCLUSTER_TARGETS", "", false},
-		"known later":                  {stepresource.Args{Later: map[string]pulumi.StringInput{"X": pulumi.String("x")}}, "X", "x", false},
-		"a secret":                     {stepresource.Args{Secrets: map[string]pulumi.StringInput{"WORD": pulumi.String("w")}}, "GPUCLUSTER_SECRET_WORD", "w", true},
-		"the private key":              {stepresource.Args{Targets: []connection.Connection{{Name: "h1", PrivateKey: pulumi.String("k")}}}, "GPUCLUSTER_SECRET_SSH_KEY", "k", true},
-		"no private key":               {stepresource.Args{Targets: []connection.Connection{host}}, "GPUCLUSTER_SECRET_SSH_KEY", "", false},
-		"hosts that are never anew":    {stepresource.Args{Targets: []connection.Connection{host}}, "GPUCLUSTER_INSTANCES", "", false},
-		"hosts that can be made anew":  {stepresource.Args{Targets: []connection.Connection{host, {Name: "h2", Instance: pulumi.String("i-7")}}}, "GPUCLUSTER_INSTANCES", "h2=i-7", false},
-		"a private key of another one": {stepresource.Args{Targets: []connection.Connection{host, {Name: "h2", PrivateKey: pulumi.String("k")}}}, "GPUCLUSTER_SECRET_SSH_KEY", "k", true},
+		"repairs":                     {stepresource.Args{Heal: 3}, "GPUCLUSTER_HEAL", "3", false},
+		"toolkit":                     {stepresource.Args{Toolkit: "d"}, "GPUCLUSTER_TOOLKIT", "d", false},
+		"no toolkit":                  {stepresource.Args{}, "GPUCLUSTER_TOOLKIT", "", false},
+		"no targets":                  {stepresource.Args{}, "GPUCLUSTER_TARGETS", "", false},
+		"known later":                 {stepresource.Args{Later: map[string]pulumi.StringInput{"X": pulumi.String("x")}}, "X", "x", false},
+		"a secret":                    {stepresource.Args{Secrets: map[string]pulumi.StringInput{"WORD": pulumi.String("w")}}, "GPUCLUSTER_SECRET_WORD", "w", true},
+		"the private key":             {stepresource.Args{Targets: []connection.Connection{{Name: "h1", PrivateKey: pulumi.String("k")}}}, "GPUCLUSTER_SECRET_SSH_KEY", "k", true},
+		"no private key":              {stepresource.Args{Targets: []connection.Connection{host}}, "GPUCLUSTER_SECRET_SSH_KEY", "", false},
+		"hosts that are never anew":   {stepresource.Args{Targets: []connection.Connection{host}}, "GPUCLUSTER_INSTANCES", "", false},
+		"hosts that can be made anew": {stepresource.Args{Targets: []connection.Connection{host, {Name: "h2", Instance: pulumi.String("i-7")}}}, "GPUCLUSTER_INSTANCES", "h2=i-7", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.args.Step, c.args.Spec = "watch", struct{}{}
@@ -85,6 +84,30 @@ func TestEnvironment(t *testing.T) {
 				t.Errorf("%s is shown: %v", c.entry, shown)
 			}
 		})
+	}
+}
+
+// TestPrivateKeysDiffer checks that a step whose hosts have different keys, of
+// which it could use one alone, is refused when that is known.
+func TestPrivateKeysDiffer(t *testing.T) {
+	with := func(name, key string) connection.Connection {
+		return connection.Connection{Name: name, PrivateKey: pulumi.String(key).ToStringOutput()}
+	}
+	for name, c := range map[string]struct {
+		targets []connection.Connection
+		differ  bool
+	}{
+		"one key":    {[]connection.Connection{with("h1", "k"), with("h2", "k")}, false},
+		"two keys":   {[]connection.Connection{with("h1", "k"), with("h2", "l")}, true},
+		"one has no": {[]connection.Connection{{Name: "h1"}, with("h2", "k")}, true},
+	} {
+		err := (&pulumitest.Recorder{}).Run("s", func(ctx *pulumi.Context) error {
+			_, err := stepresource.New(ctx, "r", stepresource.Args{Step: "watch", Spec: struct{}{}, Targets: c.targets})
+			return err
+		})
+		if c.differ != (err != nil && strings.Contains(err.Error(), "h1 and h2 have different ones")) {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
 

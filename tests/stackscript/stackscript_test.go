@@ -86,7 +86,7 @@ func checkout(t *testing.T, source string) string {
 		"go.mod":                      read(t, "../../go.mod"),
 		"go.sum":                      read(t, "../../go.sum"),
 		// What the script ends with is not the matter of these tests.
-		".tools/bin/gpucluster": "#!/bin/sh\necho \"$2 as it is: $1\"\n",
+		".tools/bin/gpucluster": "#!/bin/sh\necho \"$2 as it is: $1 $3 $4\"\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -164,7 +164,7 @@ func TestStackFromTwoCheckouts(t *testing.T) {
 		t.Errorf("the preview does not show the output:\n%s", preview)
 	}
 	up := must(t)(stack(first, state, []string{"up", "test-env"}))
-	if lines := strings.Split(strings.TrimSpace(up), "\n"); lines[len(lines)-1] != "test-env as it is: status" {
+	if lines := strings.Split(strings.TrimSpace(up), "\n"); lines[len(lines)-1] != "test-env as it is: status --ssh tools/stack.sh ssh test-env" {
 		t.Errorf("up does not end with the state of the environment:\n%s", up)
 	}
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
@@ -17,6 +19,11 @@ const (
 	Baseline = "host-baseline"
 	Home     = "host-home"
 )
+
+// EnvNames holds the lines of /etc/hosts that name the environment's hosts,
+// where a resolver does not. Their addresses may be known only when the hosts
+// exist.
+const EnvNames = "GPUCLUSTER_NAMES"
 
 // Steps returns the steps of hosts.
 func Steps() step.Registry {
@@ -48,6 +55,14 @@ func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
+	vars := maps.Clone(spec.Vars)
+	if later := in.Getenv(EnvNames); later != "" {
+		known, _ := vars["host_baseline_names"].([]any)
+		for _, line := range strings.Split(later, "\n") {
+			known = append(known, line)
+		}
+		vars["host_baseline_names"] = known
+	}
 	want := markOf(spec, in)
 	if want.Owner == "" {
 		return nil, errors.New(EnvOwner + " names no owner")
@@ -61,7 +76,7 @@ func applyBaseline(ctx context.Context, in *step.Input) (any, error) {
 			return &takenError{host: spec.Host, by: found}
 		}
 		_, err = playbook.Run(ctx, session, playbook.Baseline, playbook.Request{
-			Groups: spec.groups(), Vars: spec.Vars, Progress: in.Log,
+			Groups: spec.groups(), Vars: vars, Progress: in.Log,
 		})
 		if err != nil {
 			return err
