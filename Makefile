@@ -24,7 +24,7 @@ help: ## Show this list
 	@printf '\nThe environment is %s; another one: make up ENV=name (a file stacks/Pulumi.name.yaml)\n' '$(ENV)'
 
 tools: ## Find or build the programs that are needed, into .tools (minutes the first time)
-	@tools/install.sh
+	@tools/install.sh --for $(ENV)
 
 up: tools ## Build the environment, or bring it to what its file says
 	@tools/stack.sh up $(ENV) $(ARGS)

@@ -2,14 +2,16 @@
 # Puts the programs that gpucluster drives into .tools/bin of this checkout, pinned, and installs the Debian
 # packages it needs. Safe to run again: what is up to date is not touched, and then it takes about a second.
 #
-#   tools/install.sh           what `make up` needs
-#   tools/install.sh --check   and what `make check` needs
-#   tools/install.sh --test    and what `make test` needs: the real daemons that tests run for themselves
+#   tools/install.sh             what every environment needs
+#   tools/install.sh --for ENV   and what `make up ENV=...` needs: for a lab, Docker and what makes its images
+#   tools/install.sh --check     and what `make check` needs
+#   tools/install.sh --test      and what `make test` needs: a lab, and the real daemons that tests run for themselves
 #
 # Versions are pinned by the go.mod of each folder in tools/. The first run compiles Pulumi (minutes); go.mod, go.sum,
 # the folder's sources and the Go version decide whether a program is built again.
 set -euo pipefail
 
+mode=${1:-} env=${2:-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tools=$root/.tools
 bin=$tools/bin
@@ -87,10 +89,10 @@ need_packages() {
 		return
 	fi
 	local install="apt-get install -y --no-install-recommends ${missing[*]}"
+	command -v apt-get >/dev/null || die "these programs are missing and this is not a Debian system: install ${missing[*]} by its own means"
 	if ((EUID != 0)); then
 		die "these packages are missing and only root can install them; type: sudo $install"
 	fi
-	command -v apt-get >/dev/null || die "these programs are missing and this is not a Debian system: install ${missing[*]} by its own means"
 	export DEBIAN_FRONTEND=noninteractive
 	with_progress "package lists" apt-get update || say "package lists could not be renewed; trying with those at hand"
 	# shellcheck disable=SC2086 # a list of words by design
@@ -131,7 +133,21 @@ if ! flock -n 9; then
 	flock 9
 fi
 
-need_packages docker.io:dockerd docker.io:docker ansible-core:ansible-playbook mmdebstrap:mmdebstrap openssh-client:ssh python3:python3
+# needs_lab: tests make labs of their own; of an environment, a name or a file, its file tells.
+needs_lab() {
+	local file=$env
+	[[ $file == */* ]] || file=$root/stacks/Pulumi.$file.yaml
+	case $mode in
+	--test) return 0 ;;
+	--for) grep -qsE '^[^#]*\blab:' "$file" ;;
+	*) return 1 ;;
+	esac
+}
+
+need_packages ansible-core:ansible-playbook openssh-client:ssh python3:python3
+if needs_lab; then
+	need_packages docker.io:dockerd docker.io:docker mmdebstrap:mmdebstrap
+fi
 
 pulumi_version=$(awk '$1 == "github.com/pulumi/pulumi/pkg/v3" { print $2 }' "$root/tools/pulumi/go.mod")
 build pulumi github.com/pulumi/pulumi/pkg/v3/cmd/pulumi "3 min" "-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=$pulumi_version"
@@ -167,7 +183,7 @@ without_starting() {
 
 # Slurm 22.05 is Debian 12's own; the other releases come as trees that tests enter. Without root, or on another system,
 # the tests that need them say so and are skipped.
-if [[ ${1:-} == --test ]] && ((EUID == 0)) && command -v apt-get >/dev/null; then
+if [[ $mode == --test ]] && ((EUID == 0)) && command -v apt-get >/dev/null; then
 	without_starting need_packages munge:munged slurmctld:slurmctld slurmd:slurmd slurmdbd:slurmdbd slurm-client:scontrol \
 		mariadb-server:mariadbd openssh-server:sshd iproute2:ip
 	with_progress "trees of other Debian releases" go test -C "$root" -count=1 ./internal/judge ||
@@ -175,7 +191,7 @@ if [[ ${1:-} == --test ]] && ((EUID == 0)) && command -v apt-get >/dev/null; the
 	with_progress "databases in them" sh "$root/internal/slurmtest/prepare.sh" || die "the databases could not be installed; the lines above say why"
 fi
 
-if [[ ${1:-} == --check ]]; then
+if [[ $mode == --check ]]; then
 	need_packages yamllint:yamllint ansible-lint:ansible-lint shellcheck:shellcheck
 	build staticcheck honnef.co/go/tools/cmd/staticcheck "1 min"
 fi
