@@ -27,6 +27,9 @@ func build(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := slurm.CheckChange(env.Name, env, assessment); err != nil {
+		return fmt.Errorf("slurm: %w", err)
+	}
 	connections, err := connect(ctx, env, assessment)
 	if err != nil {
 		return err

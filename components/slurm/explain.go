@@ -6,37 +6,58 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpucluster/pulumi-gpucluster/components/heal"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
+// CheckChange refuses what cannot change while the cluster exists. NewCluster
+// refuses it too, but a program that makes the hosts itself asks before it
+// declares them: else they would be changed for a cluster that is then refused.
+func CheckChange(name string, env *config.Environment, assessment *heal.Assessment) error {
+	files, err := slurmconf.Render(env.SlurmCluster())
+	if err != nil {
+		return fmt.Errorf("rendering the configuration: %w", err)
+	}
+	b := &builder{name: name, env: env, heal: assessment, files: files}
+	_, err = b.change()
+	return err
+}
+
 // explain tells what a change of the configuration means, from what the last
 // update placed, before anything is registered. It refuses what cannot change.
 func (b *builder) explain() error {
-	if err := b.renamed(); err != nil {
+	plan, err := b.change()
+	if err != nil || plan.None() {
 		return err
+	}
+	return b.ctx.Log.Info("the configuration changes:\n"+plan.String(), nil)
+}
+
+// change compares with what the last update placed; without one, nothing
+// changes.
+func (b *builder) change() (impact.Plan, error) {
+	if err := b.renamed(); err != nil {
+		return impact.Plan{}, err
 	}
 	previous, ok, err := b.previous()
 	if err != nil || !ok {
-		return err
+		return impact.Plan{}, err
 	}
 	plan, err := impact.Compare(previous, impact.Of(b.files, hostNames(b.env.HostsWithRole(config.RoleLogin))...))
 	if err != nil {
-		return fmt.Errorf("comparing with what was placed last: %w", err)
+		return impact.Plan{}, fmt.Errorf("comparing with what was placed last: %w", err)
 	}
 	if refused := plan.Refused(); len(refused) > 0 {
 		var lines []string
 		for _, change := range refused {
 			lines = append(lines, change.String()+": "+change.Why)
 		}
-		return fmt.Errorf("refused, since it cannot change while the cluster exists:\n  %s", strings.Join(lines, "\n  "))
+		return impact.Plan{}, fmt.Errorf("refused, since it cannot change while the cluster exists:\n  %s", strings.Join(lines, "\n  "))
 	}
-	if plan.None() {
-		return nil
-	}
-	return b.ctx.Log.Info("the configuration changes:\n"+plan.String(), nil)
+	return plan, nil
 }
 
 // renamed refuses to build a cluster of the last update anew under another

@@ -81,23 +81,19 @@ func (c *comparison) staying() []string {
 	return out
 }
 
+// noUpgrade says why a built cluster keeps its release, and what can be done.
+const noUpgrade = "a cluster is not upgraded in place; build another environment with the new release beside it, or keep the records " +
+	"(mariadb-dump slurm_acct_db >records.sql on the database's host), destroy this one and build it anew; until then put slurm.version back"
+
 func (c *comparison) version() {
 	from, to := c.from.Version, c.to.Version
 	if from == to || from.IsZero() {
 		return
 	}
-	change := Change{File: "slurm.conf", Record: "release", Key: "version", From: from.String(), To: to.String()}
-	if why := slurmconf.CannotUpgrade(from, to); why != "" {
-		change.Effects, change.Why = []Effect{{Refuse, nil}}, why
-	} else {
-		all := append(append(append([]string{}, c.to.database...), c.to.controllers...), c.to.hosts()...)
-		change.Effects = []Effect{
-			{Upgrade, unique(append(all, c.to.Login...))}, {RestartDatabase, c.to.database},
-			{RestartController, c.to.controllers}, {RestartHosts, c.staying()},
-		}
-		change.Why = "slurmdbd first, then slurmctld, then the hosts; the database is not backed up: do that first"
-	}
-	c.add(change)
+	c.add(Change{
+		File: "slurm.conf", Record: "release", Key: "version", From: from.String(), To: to.String(),
+		Effects: []Effect{{Refuse, nil}}, Why: noUpgrade,
+	})
 }
 
 // keys compares the keys of slurm.conf itself.

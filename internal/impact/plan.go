@@ -21,8 +21,6 @@ const (
 	Drain Action = "drain and wait"
 	// Leave: the hosts leave the cluster once they are free of jobs.
 	Leave Action = "leave"
-	// Upgrade: packages of another release.
-	Upgrade Action = "upgrade"
 	// RestartDatabase restarts slurmdbd; slurmctld keeps what it has to tell.
 	RestartDatabase Action = "restart slurmdbd"
 	// Place: the file is placed on the hosts and no daemon is told.
@@ -38,7 +36,7 @@ const (
 )
 
 var order = []Action{
-	Refuse, Empty, Drain, Leave, Upgrade, RestartDatabase, Place, Reconfigure, RestartController, RestartHosts, Join,
+	Refuse, Empty, Drain, Leave, RestartDatabase, Place, Reconfigure, RestartController, RestartHosts, Join,
 }
 
 // Effect is an action and the hosts that it touches.

@@ -132,3 +132,15 @@ func Clear(v resource.PropertyValue) string {
 	}
 	return ""
 }
+
+// State is the state that the recorded program leaves, for the next one's
+// [Recorder.Prior]: its commands, their names after a prefix.
+func (r *Recorder) State(prefix string) map[string]PriorResource {
+	state := map[string]PriorResource{}
+	for name, args := range r.Commands() {
+		outputs := args.Inputs.Copy()
+		outputs["stdout"] = resource.MakeSecret(resource.NewStringProperty("{}"))
+		state["urn:pulumi:s::gpucluster::command:local:Command::"+prefix+name] = PriorResource{Type: args.TypeToken, Outputs: outputs}
+	}
+	return state
+}

@@ -86,22 +86,3 @@ func (v Version) DefaultMPI() string {
 	}
 	return "pmix"
 }
-
-// upgradesFrom maps a release line to the oldest that its daemons can take
-// over from.
-var upgradesFrom = map[Version]Version{V2411: V2302, V2605: V2411}
-
-// CannotUpgrade says why a cluster of one release line cannot go to another in
-// one step; empty when it can.
-func CannotUpgrade(from, to Version) string {
-	oldest, known := upgradesFrom[to]
-	switch {
-	case from == to:
-		return ""
-	case from.Compare(to) > 0:
-		return fmt.Sprintf("Slurm %s cannot read the state of %s: there is no way back", to, from)
-	case !known || !from.AtLeast(oldest):
-		return fmt.Sprintf("Slurm %s takes over from %s or newer, not from %s: go through a release between them", to, oldest, from)
-	}
-	return ""
-}
