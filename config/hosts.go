@@ -46,7 +46,7 @@ type SSH struct {
 	PrivateKey Secret `yaml:"privateKey,omitempty" json:"privateKey,omitempty"`
 	// Bastion is a host to jump through, as [user@]host[:port].
 	Bastion string `yaml:"bastion,omitempty" json:"bastion,omitempty"`
-	// HostKeys are known_hosts lines of the hosts and the bastion. Host keys
+	// HostKeys lists known_hosts lines of the hosts and the bastion. Host keys
 	// are always verified unless TrustOnFirstUse says otherwise.
 	HostKeys []string `yaml:"hostKeys,omitempty" json:"hostKeys,omitempty"`
 	// TrustOnFirstUse accepts and remembers a host key never seen before in

@@ -9,7 +9,7 @@ type Slurm struct {
 	// environment's name. It cannot change while the cluster exists.
 	ClusterName string `yaml:"clusterName,omitempty" json:"clusterName,omitempty"`
 
-	// StateSaveLocation is slurmctld's state directory. Default
+	// StateSaveLocation is the directory of slurmctld's state. Default
 	// "/var/spool/slurmctld". With more than one controller it must be given
 	// and lie on storage that the controllers share.
 	StateSaveLocation string `yaml:"stateSaveLocation,omitempty" json:"stateSaveLocation,omitempty"`
@@ -45,9 +45,11 @@ type Slurm struct {
 	// is made for the cluster.
 	MungeKey Secret `yaml:"mungeKey,omitempty" json:"mungeKey,omitempty"`
 
-	// SlurmUID and SlurmGID are the ids of the slurm user on every host.
-	// Default 64030, Debian's own. They cannot change while the cluster exists.
+	// SlurmUID is the id of the slurm user on every host. Default 64030, Debian's
+	// own. It cannot change while the cluster exists.
 	SlurmUID int `yaml:"slurmUid,omitempty" json:"slurmUid,omitempty" check:"min=1,max=65533"`
+	// SlurmGID is the id of that user's group. Default 64030, Debian's own. It
+	// cannot change while the cluster exists.
 	SlurmGID int `yaml:"slurmGid,omitempty" json:"slurmGid,omitempty" check:"min=1,max=65533"`
 
 	// PrivateTmp gives every job its own /tmp through job_container/tmpfs.
@@ -102,27 +104,30 @@ type Partition struct {
 	// own cores and GPUs), "EXCLUSIVE" (each has whole nodes), "YES" or
 	// "FORCE", the last two with :count if at all.
 	OverSubscribe string `yaml:"overSubscribe,omitempty" json:"overSubscribe,omitempty"`
-	// PreemptMode of the partition's jobs, where preemption goes by partition.
+	// PreemptMode is what happens to the partition's jobs when others need their
+	// hosts, where preemption goes by partition.
 	// Default: the mode of Slurm.Preemption.
 	PreemptMode string `yaml:"preemptMode,omitempty" json:"preemptMode,omitempty" check:"enum=off|requeue|cancel|suspend"`
-	// GraceTime in seconds between the warning and the end of a displaced job.
+	// GraceTime is the time in seconds between the warning and the end of a
+	// displaced job.
 	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0"`
 	// State is "UP" (default), "DOWN" (jobs wait), "DRAIN" (no new jobs) or
 	// "INACTIVE".
 	State string `yaml:"state,omitempty" json:"state,omitempty" check:"enum=UP|DOWN|DRAIN|INACTIVE"`
 	// DefMemPerCPU is the memory a job gets for each CPU if it asks for none.
-	DefMemPerCPU Size `yaml:"defMemPerCpu,omitempty" json:"defMemPerCpu,omitempty" check:"min=1"`
+	DefMemPerCPU Size `yaml:"defMemPerCPU,omitempty" json:"defMemPerCPU,omitempty" check:"min=1"`
 	// DefMemPerGPU is the memory a job gets for each GPU if it asks for none.
 	DefMemPerGPU Size `yaml:"defMemPerGPU,omitempty" json:"defMemPerGPU,omitempty" check:"min=1"`
 	// DefCPUPerGPU is the number of CPUs a job gets for each GPU.
-	DefCPUPerGPU int `yaml:"defCpuPerGPU,omitempty" json:"defCpuPerGPU,omitempty" check:"min=0"`
+	DefCPUPerGPU int `yaml:"defCPUPerGPU,omitempty" json:"defCPUPerGPU,omitempty" check:"min=0"`
 	// AllowAccounts restricts the partition to these accounts.
 	AllowAccounts []string `yaml:"allowAccounts,omitempty" json:"allowAccounts,omitempty"`
 	// AllowGroups restricts the partition to members of these groups.
 	AllowGroups []string `yaml:"allowGroups,omitempty" json:"allowGroups,omitempty"`
 	// AllowQOS restricts the partition to these qualities of service.
 	AllowQOS []string `yaml:"allowQos,omitempty" json:"allowQos,omitempty"`
-	// QOS whose limits apply to the partition as a whole.
+	// QOS is the quality of service whose limits apply to the partition as a
+	// whole.
 	QOS string `yaml:"qos,omitempty" json:"qos,omitempty"`
 	// Extra keys of the partition's line, checked like Slurm.Extra.
 	Extra map[string]string `yaml:"extra,omitempty" json:"extra,omitempty"`
@@ -155,9 +160,10 @@ type Account struct {
 	Organization string `yaml:"organization,omitempty" json:"organization,omitempty"`
 	// FairShare is the account's share among its siblings. Default 1.
 	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty" check:"min=0,max=2147483646"`
-	// QOS that members may use. Default: what the parent has.
+	// QOS lists the qualities of service that members may use. Default: what the
+	// parent has.
 	QOS []string `yaml:"qos,omitempty" json:"qos,omitempty"`
-	// DefaultQOS of jobs that name none; must be one of QOS.
+	// DefaultQOS is the quality of service of jobs that name none, one of QOS.
 	DefaultQOS string `yaml:"defaultQos,omitempty" json:"defaultQos,omitempty"`
 	// Limits of the account as a whole.
 	Limits Limits `yaml:"limits,omitempty" json:"limits,omitzero"`
@@ -174,9 +180,10 @@ type Association struct {
 	Default bool `yaml:"default,omitempty" json:"default,omitempty"`
 	// FairShare is the user's share within the account. Default 1.
 	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty" check:"min=0,max=2147483646"`
-	// QOS that the user may use here. Default: what the account has.
+	// QOS lists the qualities of service that the user may use here. Default:
+	// what the account has.
 	QOS []string `yaml:"qos,omitempty" json:"qos,omitempty"`
-	// DefaultQOS of the user's jobs that name none.
+	// DefaultQOS is the quality of service of the user's jobs that name none.
 	DefaultQOS string `yaml:"defaultQos,omitempty" json:"defaultQos,omitempty"`
 	// AdminLevel is "none" (default), "operator" or "admin".
 	AdminLevel string `yaml:"adminLevel,omitempty" json:"adminLevel,omitempty" check:"enum=none|operator|admin"`
@@ -197,7 +204,8 @@ type QOS struct {
 	// PreemptMode overrides the cluster's mode for jobs of this QOS:
 	// "cluster" (default), "requeue", "cancel" or "suspend".
 	PreemptMode string `yaml:"preemptMode,omitempty" json:"preemptMode,omitempty" check:"enum=cluster|requeue|cancel|suspend"`
-	// GraceTime in seconds between the warning and the end of a displaced job.
+	// GraceTime is the time in seconds between the warning and the end of a
+	// displaced job.
 	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0"`
 	// MaxTRESPerUser bounds what one user holds in this QOS.
 	MaxTRESPerUser map[string]int64 `yaml:"maxTRESPerUser,omitempty" json:"maxTRESPerUser,omitempty"`
@@ -237,7 +245,7 @@ type PriorityWeights struct {
 	FairShare *int `yaml:"fairShare,omitempty" json:"fairShare,omitempty" check:"min=0,max=2147483646"`
 	// JobSize rewards large jobs (small ones with Priority.FavorSmall). Default 1000.
 	JobSize *int `yaml:"jobSize,omitempty" json:"jobSize,omitempty" check:"min=0,max=2147483646"`
-	// Partition rewards PriorityJobFactor of the partition.
+	// Partition weighs Slurm.Partitions.PriorityJobFactor.
 	Partition int `yaml:"partition,omitempty" json:"partition,omitempty" check:"min=0,max=2147483646"`
 	// QOS rewards the priority of the QOS. Default 10000.
 	QOS *int `yaml:"qos,omitempty" json:"qos,omitempty" check:"min=0,max=2147483646"`

@@ -100,7 +100,7 @@ func hintInKeys(hint string, ofPartition bool) string {
 
 // partitionKeys are the fields of a partition that the file calls otherwise.
 var partitionKeys = map[string]string{
-	"nodes": "hosts", "allowQOS": "allowQos", "defCPUPerGPU": "defCpuPerGPU", "defMemPerCPU": "defMemPerCpu",
+	"nodes": "hosts", "allowQOS": "allowQos",
 }
 
 // clusterKeys say where the file has what the renderer calls otherwise.

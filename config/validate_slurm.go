@@ -183,7 +183,7 @@ func (v *validator) partitions(s *Slurm) {
 			v.addf(KindConflict, path+".minNodes", "", "%d is more than maxNodes, %d", p.MinNodes, p.MaxNodes)
 		}
 		if p.DefMemPerCPU > 0 && p.DefMemPerGPU > 0 {
-			v.add(KindConflict, path+".defMemPerCpu", "keep one", "Slurm takes defMemPerCpu or defMemPerGPU, not both")
+			v.add(KindConflict, path+".defMemPerCPU", "keep one", "Slurm takes defMemPerCPU or defMemPerGPU, not both")
 		}
 		if p.PreemptMode != "" && !v.isBroken("slurm.preemption") && (s.Preemption == nil || s.Preemption.By != "partition") {
 			v.add(KindConflict, path+".preemptMode", "write by: partition in slurm.preemption", "preemption does not go by partition, so this does nothing")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -174,5 +175,25 @@ const (
 	}
 	if want := []value{{"red", "Warm."}, {"blue", ""}}; !slices.Equal(c.values["Colour"], want) {
 		t.Errorf("constants: %v", c.values["Colour"])
+	}
+}
+
+// TestMeaningsBeginAsSentences checks that no meaning begins with a key, or with
+// a name of Go: a comment whose first word stays is written so that it reads as
+// one.
+func TestMeaningsBeginAsSentences(t *testing.T) {
+	text, err := Markdown(configDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([A-Za-z]+)`(?: \\*)? \\|.*?[^\\\\]\\| (\\S+)").FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 100 {
+		t.Fatalf("only %d keys were found", len(rows))
+	}
+	name := regexp.MustCompile(`[a-z][A-Z]|_|^QOS$`)
+	for _, row := range rows {
+		if first := row[2]; strings.HasPrefix(first, "`") || name.MatchString(first) {
+			t.Errorf("the meaning of %s begins with %s", row[1], first)
+		}
 	}
 }

@@ -13,7 +13,7 @@ var goPath = regexp.MustCompile(`\b[A-Z][A-Za-z]+(\.[A-Z][A-Za-z]+)+\b`)
 
 var word = regexp.MustCompile(`[A-Za-z]+`)
 
-// everyday are names of keys that are also words of a sentence.
+// everyday are names of keys that are also words within a sentence.
 var everyday = map[string]bool{"Slurm": true, "Default": true}
 
 // inKeys rewrites a doc comment of a field in terms of the file's keys.
@@ -38,9 +38,10 @@ func inKeys(doc string, of reflect.Type, keys map[string]string) string {
 	})
 	first := true
 	doc = word.ReplaceAllStringFunc(doc, func(w string) string {
+		// The word that begins a sentence has its capital from there.
 		start := first
 		first = false
-		if key, ok := siblings[w]; ok && (start || !everyday[w]) {
+		if key, ok := siblings[w]; ok && !start && !everyday[w] {
 			return "`" + key + "`"
 		}
 		return w
