@@ -17,7 +17,7 @@ MODULES := . tools/pulumi-resource-command
 SHELL_SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' '.ci/run')
 
 .DEFAULT_GOAL := help
-.PHONY: help tools up preview down status ssh check fmt test e2e bench clean clean-tools
+.PHONY: help tools up preview down status ssh check fmt test bench clean clean-tools
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,20 +48,14 @@ check: ## Run every linter
 fmt: ## Format the Go code
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
-test: tools ## Run every test, the ones on real daemons and in the lab included
+test: tools ## Run every test, the ones on real daemons and in the lab included (half an hour; GOTEST=-short leaves out the long ones)
 	@tools/install.sh --test
 	@echo "== go test: packages"
-	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v -e /tests/ -e /internal/playbook$$)
-	@go test -short $(GOTEST) ./internal/playbook
+	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v /tests/)
 	@echo "== go test: tools/pulumi-resource-command"
 	@cd tools/pulumi-resource-command && go test -timeout 10m $(GOTEST) ./...
 	@echo "== go test: whole environments, one after the other"
-	@go test -p 1 -timeout 30m $(GOTEST) $$(go list ./tests/... | grep -v /tests/e2e$$)
-	@go test -short -timeout 30m $(GOTEST) ./tests/e2e
-
-e2e: tools ## Run the long tests in the lab: every playbook twice, changes, releases, faults, placement (more than an hour)
-	@go test -timeout 60m $(GOTEST) ./internal/playbook
-	@go test -timeout 120m $(GOTEST) ./tests/e2e
+	@go test -p 1 -timeout 80m $(GOTEST) $$(go list ./tests/...)
 
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...

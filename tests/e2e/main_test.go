@@ -41,7 +41,7 @@ func runStages(t *testing.T, c *cluster.Cluster, stages []stage) {
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("takes many minutes; not in -short (make e2e runs it)")
+		t.Skip("takes many minutes; not in -short")
 	}
 }
 
