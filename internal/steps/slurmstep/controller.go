@@ -68,6 +68,9 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 		return nil, err
 	}
 	defer session.Close()
+	if err := refuseForeign(ctx, session, spec.Controllers, spec.files()); err != nil {
+		return nil, err
+	}
 	if _, err := play(ctx, in, session, playbook.Controller, spec.Controllers, spec.Vars, nil); err != nil {
 		return nil, err
 	}

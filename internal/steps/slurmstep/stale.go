@@ -8,6 +8,9 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 )
 
+// hasHeader is a shell test of whether $file begins with our header.
+const hasHeader = `head -n 2 -- "$file" | grep -q ': written by gpucluster\.'`
+
 // removeStale removes files of ours that are no longer in the set, such as
 // topology.conf of a cluster that went flat. It runs after the activation, when
 // nothing refers to them any more. Files of somebody else stay.
@@ -18,7 +21,7 @@ keep=$(cat)
 for file in *.conf; do
   [ -f "$file" ] || continue
   printf '%s\n' "$keep" | grep -qxF -- "$file" && continue
-  head -n 2 -- "$file" | grep -q ': written by gpucluster\.' || continue
+  ` + hasHeader + ` || continue
   rm -f -- "$file"
 done
 `
