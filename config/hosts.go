@@ -44,7 +44,9 @@ type SSH struct {
 	// PrivateKey is the key itself, as a Pulumi secret. Without it the SSH
 	// agent is used.
 	PrivateKey Secret `yaml:"privateKey,omitempty" json:"privateKey,omitempty"`
-	// Bastion is a host to jump through, as [user@]host[:port].
+	// Bastion is a host to jump through, as [user@]host[:port]. A host of the
+	// environment is reached as the others are, with the same user and port
+	// unless others are given here.
 	Bastion string `yaml:"bastion,omitempty" json:"bastion,omitempty"`
 	// HostKeys lists known_hosts lines of the hosts and the bastion. Host keys
 	// are always verified unless TrustOnFirstUse says otherwise.

@@ -28,10 +28,15 @@ func FromInventory(env *config.Environment) (Connections, error) {
 		others[host.Name] = true
 		others[host.Address] = true
 	}
+	jump := bastionOf(ssh, all)
 	for _, host := range all {
 		c := Connection{
-			Name: host.Name, Port: ssh.Port, User: ssh.User, Bastion: ssh.Bastion,
+			Name: host.Name, Port: ssh.Port, User: ssh.User,
 			HostKeys: pulumi.ToStringArray(keysFor(host, ssh.HostKeys, others)), TrustOnFirstUse: ssh.TrustOnFirstUse,
+		}
+		if !jump.is(host) {
+			c.Bastion = jump.place
+			c.HostKeys = pulumi.ToStringArray(append(keysFor(host, ssh.HostKeys, others), jump.keys(ssh.HostKeys)...))
 		}
 		if host.Address != "" {
 			c.Address = pulumi.String(host.Address)

@@ -78,6 +78,41 @@ func TestHostKeys(t *testing.T) {
 	}
 }
 
+// TestBastionOfTheInventory checks how hosts are reached through one of them.
+func TestBastionOfTheInventory(t *testing.T) {
+	lines := []string{"gpu1 " + key, "gpu2 " + key, "gpu3 " + key}
+	for written, want := range map[string]string{
+		"gpu1":             "deploy@10.0.0.1:2222",
+		"10.0.0.1":         "deploy@10.0.0.1:2222",
+		"root@gpu1:22":     "root@10.0.0.1:22",
+		"gpu3":             "deploy@gpu3:2222",
+		"gate.example.org": "gate.example.org",
+		"":                 "",
+	} {
+		all := fromInventory(t, config.SSH{User: "deploy", Port: 2222, Bastion: written, HostKeys: lines})
+		if got := all["gpu2"].Bastion; got != want {
+			t.Errorf("%q: gpu2 is reached through %q, want %q", written, got, want)
+		}
+		for name, place := range map[string]string{"gpu1": "@10.0.0.1:", "gpu3": "@gpu3:"} {
+			if c := all[name]; strings.Contains(want, place) && (c.Bastion != "" || len(c.HostKeys.(pulumi.StringArray)) != 1) {
+				t.Errorf("%q: %s is reached through %q with keys %v", written, name, c.Bastion, c.HostKeys)
+			}
+		}
+	}
+	for written, want := range map[string]string{
+		"gpu1": "[10.0.0.1]:2222 " + key, "root@gpu1:22": "10.0.0.1 " + key, "gpu3": "[gpu3]:2222 " + key, "gate.example.org": "",
+	} {
+		all := fromInventory(t, config.SSH{Port: 2222, Bastion: written, HostKeys: lines})
+		var got []string
+		for _, line := range all["gpu2"].HostKeys.(pulumi.StringArray) {
+			got = append(got, fmt.Sprint(line))
+		}
+		if joined := strings.Join(got, "; "); joined != strings.TrimSuffix("gpu2 "+key+"; "+want, "; ") {
+			t.Errorf("%q: gpu2 has the keys %q, want %q besides its own", written, got, want)
+		}
+	}
+}
+
 func TestFromInventory(t *testing.T) {
 	all := fromInventory(t, config.SSH{User: "deploy", Port: 2222, Bastion: "b.example.org", TrustOnFirstUse: true})
 	if got := all.Names(); !slices.Equal(got, []string{"gpu1", "gpu2", "gpu3"}) {
