@@ -143,7 +143,7 @@ func (v *validator) resourceNames(path string, names []string) {
 	}
 	if len(taken) > 0 {
 		v.addf(KindCollision, path, "choose another name, for example with a number: "+taken[0]+"1",
-			"an environment calls one of its own parts so: %s", some(taken))
+			"reserved for a part of the environment: %s", some(taken))
 	}
 }
 

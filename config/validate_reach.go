@@ -26,13 +26,13 @@ func (v *validator) lab() {
 	case err != nil || !prefix.Addr().Is4():
 		v.addf(KindInvalid, "lab.subnet", "write it as 10.213.7.0/24", "%q is not an IPv4 network", subnet)
 	case prefix.Masked() != prefix:
-		v.addf(KindInvalid, "lab.subnet", fmt.Sprintf("write %s", prefix.Masked()), "%s has bits behind its length", subnet)
+		v.addf(KindInvalid, "lab.subnet", fmt.Sprintf("write %s", prefix.Masked()), "%s has host bits set", subnet)
 	case !prefix.Addr().IsPrivate():
 		v.add(KindInvalid, "lab.subnet", "take one within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", subnet+" is not a private network")
 	default:
 		// The network's own address, its broadcast, gateway and resolver.
 		if room := 1<<(32-prefix.Bits()) - 4; room < len(v.hosts) {
-			v.addf(KindInvalid, "lab.subnet", "write a shorter prefix", "%s has room for %d hosts, the environment has %d", subnet, max(room, 0), len(v.hosts))
+			v.addf(KindInvalid, "lab.subnet", "take a larger network, for example a /23", "%s has room for %d hosts, the environment has %d", subnet, max(room, 0), len(v.hosts))
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (v *validator) addresses(entries map[string]string) {
 			if _, ok := named[name]; ok {
 				v.addf(KindDuplicate, at, "", "host %q has another address already", name)
 			} else if other, ok := holder[addresses[i]]; ok {
-				v.addf(KindDuplicate, at, "", "address %s is that of both %s and %s", addresses[i], other, name)
+				v.addf(KindDuplicate, at, "", "address %s is given to both %s and %s", addresses[i], other, name)
 			}
 			named[name], holder[addresses[i]] = expression, name
 		}
@@ -223,7 +223,7 @@ func (v *validator) secrets() {
 	if key := v.env.Slurm.MungeKey.Value; key != "" {
 		data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(key))
 		if err != nil || len(data) < 32 || len(data) > 1024 {
-			v.add(KindInvalid, "slurm.mungeKey", "base64 -w0 /etc/munge/munge.key", "not the base64 of 32 to 1024 bytes")
+			v.add(KindInvalid, "slurm.mungeKey", "use the output of: base64 -w0 /etc/munge/munge.key", "not the base64 of 32 to 1024 bytes")
 		}
 	}
 	if database := v.env.Slurm.Database; database != nil && database.MariaDB != nil && strings.ContainsAny(database.MariaDB.Password.Value, " \t\r\n#\"'\\") {

@@ -250,7 +250,7 @@ func (v *validator) members(path string, names []string, compute map[string]bool
 		v.addf(KindReference, path, hint, "not among the hosts: %s", hostlist.Compress(unknown))
 	}
 	if len(idle) > 0 {
-		v.addf(KindReference, path, "add the role, or take them out", "without the role compute: %s", hostlist.Compress(idle))
+		v.addf(KindReference, path, "add the role, or take them out", "these hosts lack the role compute: %s", hostlist.Compress(idle))
 	}
 }
 

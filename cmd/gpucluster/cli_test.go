@@ -103,6 +103,13 @@ func TestUnknownEnvironment(t *testing.T) {
 	}
 }
 
+func TestVersion(t *testing.T) {
+	stdout, _, err := run(t, "--version")
+	if err != nil || !strings.HasPrefix(stdout, "gpucluster version ") || strings.TrimSpace(strings.TrimPrefix(stdout, "gpucluster version ")) == "" {
+		t.Errorf("%q, %v", stdout, err)
+	}
+}
+
 func golden(t *testing.T, file, text string) {
 	t.Helper()
 	if *update {

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
 
 // commands are all of the program's commands, in the order of its help.
 var commands = []func() *cobra.Command{
@@ -11,10 +15,21 @@ var commands = []func() *cobra.Command{
 	newStepCommand,
 }
 
+// version is that of the module as which the program was built: a release, or
+// (devel) in a checkout.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "gpucluster",
-		Short: "A Slurm cluster on GPU hosts, from one environment file",
+		Use:     "gpucluster",
+		Short:   "A Slurm cluster on GPU hosts, from one environment file",
+		Version: version(),
 		// A failed run is not a question about usage, and main prints the error.
 		SilenceUsage:  true,
 		SilenceErrors: true,

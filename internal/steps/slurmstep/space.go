@@ -33,8 +33,8 @@ func roomForState(ctx context.Context, session *remote.Session, host, slurmConf 
 	if !ok || free >= need {
 		return nil
 	}
-	return fmt.Errorf("%s on %s is full: %d KiB are free and slurmctld needs %d to save its jobs; until then it loses what it accepts when it ends: make room there and run up again",
-		dir, host, free, need)
+	return fmt.Errorf("the file system of %s on %s is full: %d KiB free, slurmctld needs %d KiB to save its state; "+
+		"jobs accepted meanwhile would be lost at its next start: free some space and run the update again", dir, host, free, need)
 }
 
 // readSpace reads what spaceCommand printed, in KiB. slurmctld writes each file

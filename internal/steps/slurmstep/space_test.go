@@ -13,8 +13,8 @@ func TestRoomForState(t *testing.T) {
 		want     string
 	}{
 		"room":          {map[string]string{"df": "echo Avail; echo 100000", "find": "echo 5000; echo 20"}, ""},
-		"none":          {map[string]string{"df": "echo Avail; echo 0", "find": "echo 5000"}, "0 KiB are free and slurmctld needs 256"},
-		"a large state": {map[string]string{"df": "echo Avail; echo 1000", "find": "echo 20; echo 2048000"}, "1000 KiB are free and slurmctld needs 2000"},
+		"none":          {map[string]string{"df": "echo Avail; echo 0", "find": "echo 5000"}, "0 KiB free, slurmctld needs 256 KiB"},
+		"a large state": {map[string]string{"df": "echo Avail; echo 1000", "find": "echo 20; echo 2048000"}, "1000 KiB free, slurmctld needs 2000 KiB"},
 		"no answer":     {map[string]string{"df": "true", "find": "true"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
