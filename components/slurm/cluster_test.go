@@ -16,6 +16,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/gatestep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
@@ -276,5 +277,25 @@ func TestMemberSpec(t *testing.T) {
 	}
 	if smoke := spec[slurmstep.SmokeSpec](t, r, "c-smoke"); smoke.Hosts != 2 || smoke.Gres != "gpu:h100:8" || smoke.Partition != "train" {
 		t.Errorf("smoke job %+v", smoke)
+	}
+}
+
+// TestHostsThatAreNotPrepared checks that what is done with a host afterwards is
+// told why its preparation failed.
+func TestHostsThatAreNotPrepared(t *testing.T) {
+	r := &pulumitest.Recorder{Results: map[string]string{
+		hoststep.Baseline: `{"host":"gpu1","status":"quarantined","reason":"uid 20001 is taken"}`,
+	}}
+	if err := r.Run("s", program(pulumitest.Environment(t))); err != nil {
+		t.Fatal(err)
+	}
+	prepared := pulumitest.Run(t, "s", program(pulumitest.Environment(t)))
+	for _, name := range []string{"c-gpu1", "c-login1-login"} {
+		if got := pulumitest.Entry(r.Command(name), slurmstep.EnvUnprepared); got != "uid 20001 is taken" {
+			t.Errorf("%s is told %q", name, got)
+		}
+		if got := pulumitest.Entry(prepared.Command(name), slurmstep.EnvUnprepared); got != "" {
+			t.Errorf("%s is told %q of a host that is prepared", name, got)
+		}
 	}
 }

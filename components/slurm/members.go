@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/ledger"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
@@ -40,7 +42,7 @@ func (b *builder) declareMembers() error {
 		member, err := stepresource.New(b.ctx, name, stepresource.Args{
 			Step: slurmstep.Member, Spec: spec,
 			Targets: b.connections(append([]string{host.Name}, others(controllers, host.Name)...)...),
-			Secrets: b.secrets(), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Compute),
+			Secrets: b.secrets(), Later: b.unprepared(host.Name), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Compute),
 		}, pulumi.DependsOn(append(b.ready(host.Name), b.controller)))
 		if err != nil {
 			return err
@@ -50,6 +52,24 @@ func (b *builder) declareMembers() error {
 		b.last = append(b.last, member)
 	}
 	return nil
+}
+
+// unprepared tells a step why the preparation of its host failed, if it did.
+func (b *builder) unprepared(host string) map[string]pulumi.StringInput {
+	var outcomes []any
+	for _, outcome := range b.hosts.Outcomes(host) {
+		outcomes = append(outcomes, outcome)
+	}
+	why := pulumi.All(outcomes...).ApplyT(func(results []any) string {
+		var reasons []string
+		for _, result := range results {
+			if outcome, ok := step.ReadOutcome(result.(string)); ok && outcome.Status == step.StatusQuarantined {
+				reasons = append(reasons, outcome.Reason)
+			}
+		}
+		return strings.Join(reasons, "\n")
+	}).(pulumi.StringOutput)
+	return map[string]pulumi.StringInput{slurmstep.EnvUnprepared: why}
 }
 
 func others(all []string, without string) []string {

@@ -143,7 +143,7 @@ func (b *builder) declareLogins() error {
 		name := b.name + "-" + host.Name + "-login"
 		login, err := stepresource.New(b.ctx, name, stepresource.Args{
 			Step: slurmstep.Login, Spec: slurmstep.LoginSpec{Host: host.Name, Sackd: sackd, Vars: vars},
-			Targets: b.connections(host.Name), Secrets: b.secrets(), Heal: b.heal.Count(name),
+			Targets: b.connections(host.Name), Secrets: b.secrets(), Later: b.unprepared(host.Name), Heal: b.heal.Count(name),
 			Toolkit: playbook.Digest(playbook.Login),
 		}, pulumi.Parent(b.Cluster), pulumi.DependsOn(append(b.ready(host.Name), b.controller)))
 		if err != nil {

@@ -24,6 +24,8 @@ func TestFaults(t *testing.T) {
 		{"a host's container is removed", removeContainer, false, false},
 		{"the controller's container is killed", killController, false, false},
 		{"a host loses its network while up runs", cutNetwork, false, false},
+		{"a host fails its preparation", failPreparation, false, false},
+		{"a person holds a host", holdHost, false, false},
 		{"up is interrupted", interruptUp, false, false},
 		{"up is killed", killUp, false, false},
 		{"two ups run at once", twoUps, false, false},
@@ -170,6 +172,41 @@ func cutNetwork(t *testing.T, c *cluster.Cluster) {
 	if uid := c.On(t, "gpu2", "id -u dave"); uid != "20010" {
 		t.Errorf("gpu2 was not finished: dave is %s there", uid)
 	}
+}
+
+// failPreparation takes an id that somebody is to have. The host takes no job
+// until it is right, and the others are finished.
+func failPreparation(t *testing.T, c *cluster.Cluster) {
+	c.On(t, "gpu2", "useradd -M -u 20013 stranger")
+	addUser(t, c, "grace", 20013)
+	run := c.TryUp(t)
+	if run.Err == nil {
+		t.Fatalf("up succeeds although an id is taken on gpu2:\n%s", run.Output)
+	}
+	wantSays(t, run, "1 host of "+c.Name+" is in quarantine", "gpu2", "stranger")
+	if node := c.Node(t, "gpu2"); !strings.Contains(node, "drain") || !strings.Contains(node, "gpucluster: quarantined") {
+		t.Errorf("gpu2 may take jobs: %s", node)
+	}
+	if node := c.Node(t, "gpu1"); !strings.HasPrefix(node, "idle") {
+		t.Errorf("gpu1 is %s", node)
+	}
+	c.On(t, "gpu2", "userdel stranger")
+	heals(t, c)
+}
+
+// holdHost drains a host by hand. No run takes it back or fails because of it,
+// and once it is let go nothing is in the way.
+func holdHost(t *testing.T, c *cluster.Cluster) {
+	c.Slurm(t, "scontrol update nodename=gpu2 state=drain reason=fan")
+	c.On(t, "gpu2", "systemctl stop slurmd")
+	wantSays(t, c.Up(t), "needs repair", "gpu2")
+	wantChanges(t, c.Up(t))
+	if node := c.Node(t, "gpu2"); !strings.Contains(node, "drain") || !strings.Contains(node, "fan") {
+		t.Errorf("gpu2 was taken from the person who holds it: %s", node)
+	}
+	c.Slurm(t, "scontrol update nodename=gpu2 state=resume")
+	worksAgain(t, c)
+	wantChanges(t, c.Up(t))
 }
 
 func interruptUp(t *testing.T, c *cluster.Cluster) {

@@ -96,12 +96,12 @@ func probeMember(ctx context.Context, in *step.Input) error {
 	}
 	node := nodes[0]
 	switch {
+	case !node.State.Usable() && node.Reason != "" && !strings.HasPrefix(node.Reason, slurmctl.ReasonPrefix) && node.ReasonUser != "slurm":
+		return nil // a person holds it
 	case len(closed) > 0:
 		return fmt.Errorf("%s is still closed", spec.Host)
 	case node.State.Usable():
 		return nil
-	case node.Reason != "" && !strings.HasPrefix(node.Reason, slurmctl.ReasonPrefix) && node.ReasonUser != "slurm":
-		return nil // a person holds it
 	}
 	return fmt.Errorf("%s is %s: %s", spec.Host, node.State, node.Reason)
 }

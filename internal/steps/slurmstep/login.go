@@ -2,6 +2,7 @@ package slurmstep
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
@@ -22,19 +23,23 @@ func applyLogin(ctx context.Context, in *step.Input) (any, error) {
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
+	if why := unprepared(in); why != nil {
+		return step.Quarantined(spec.Host, why), nil
+	}
 	session, err := in.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer session.Close()
 	_, err = play(ctx, in, session, playbook.Login, []string{spec.Host}, spec.Vars, nil)
-	if err == nil {
+	var failed *playbook.Error
+	switch {
+	case err == nil:
 		return step.Ready(spec.Host, ""), nil
+	case ctx.Err() == nil && errors.As(err, &failed):
+		return step.Quarantined(spec.Host, err), nil
 	}
-	if ctx.Err() != nil {
-		return nil, err
-	}
-	return step.Quarantined(spec.Host, err), nil
+	return nil, err // no fault of the host
 }
 
 func removeLogin(ctx context.Context, in *step.Input) error {

@@ -31,45 +31,54 @@ type MemberSpec struct {
 	Vars map[string]any `json:"vars"`
 }
 
+// EnvUnprepared says why the preparation of the host failed; it is empty when
+// the host is prepared. Such a host takes no work.
+const EnvUnprepared = "GPUCLUSTER_UNPREPARED"
+
+// unprepared is what a step says of a host whose preparation failed. Why, the
+// preparation says itself.
+func unprepared(in *step.Input) error {
+	if in.Getenv(EnvUnprepared) == "" {
+		return nil
+	}
+	return errors.New("takes no work until its preparation succeeds")
+}
+
+// notTheHosts is a failure that says nothing about the host: the run could not
+// be made from here, or the controller was lost.
+type notTheHosts struct{ error }
+
+func (e notTheHosts) Unwrap() error { return e.error }
+
 func applyMember(ctx context.Context, in *step.Input) (any, error) {
 	var spec MemberSpec
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
-	detail, err := join(ctx, in, spec)
-	if err == nil {
-		return step.Ready(spec.Host, detail), nil
-	}
-	if ctx.Err() != nil {
-		return nil, err
-	}
-	return step.Quarantined(spec.Host, err), nil
-}
-
-// join brings the host in: closed, then a real job, then open. A host that has
-// work and needs nothing but its files stays open.
-func join(ctx context.Context, in *step.Input, spec MemberSpec) (string, error) {
 	session, err := in.Connect(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer session.Close()
 	ctl, err := client(ctx, in, session, spec.Controllers)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	member := member{spec: spec, session: session, ctl: ctl, in: in}
-	detail, err := member.join(ctx)
-	var held *slurmctl.Held
-	switch {
-	case err == nil, ctx.Err() != nil, errors.As(err, &held):
-		// Somebody else's drain stays theirs.
-		return detail, err
+	m := member{spec: spec, session: session, ctl: ctl, in: in}
+	why := unprepared(in)
+	if why == nil {
+		detail, err := m.join(ctx)
+		if err == nil {
+			return step.Ready(spec.Host, detail), nil
+		}
+		if why = m.failure(ctx, err); why == nil || ctx.Err() != nil {
+			return nil, err
+		}
 	}
-	if quarantine := ctl.Quarantine(ctx, spec.Host, firstLine(err)); quarantine != nil {
-		in.Logf("%s could not be drained: %v", spec.Host, quarantine)
+	if err := ctl.Quarantine(ctx, spec.Host, firstLine(why)); err != nil {
+		in.Logf("%s could not be drained: %v", spec.Host, err)
 	}
-	return detail, err
+	return step.Quarantined(spec.Host, why), nil
 }
 
 type member struct {
@@ -79,49 +88,41 @@ type member struct {
 	in      *step.Input
 }
 
+// failure is err if it says that something is wrong with the host, else nil:
+// what is wrong elsewhere must not drain hosts that work.
+func (m member) failure(ctx context.Context, err error) error {
+	var elsewhere notTheHosts
+	var command *remote.CommandError
+	if errors.As(err, &elsewhere) || errors.As(err, &command) && command.Host != m.spec.Host || m.ctl.Ping(ctx) != nil {
+		return nil
+	}
+	return err
+}
+
+// join brings the host in: closed, then a real job, then open. A host that is
+// open and usable and needs nothing but its files stays open.
 func (m member) join(ctx context.Context) (string, error) {
-	host := []string{m.spec.Host}
-	trusted, err := m.trusted(ctx)
+	was, err := m.standing(ctx)
 	if err != nil {
 		return "", err
 	}
-	if !trusted {
-		if err := m.ctl.Close(ctx, host); err != nil {
+	if !was.usable {
+		if err := m.ctl.Close(ctx, []string{m.spec.Host}); err != nil {
 			return "", err
 		}
 	}
-	_, err = play(ctx, m.in, m.session, playbook.Compute, host, m.spec.Vars, nil)
+	_, err = play(ctx, m.in, m.session, playbook.Compute, []string{m.spec.Host}, m.spec.Vars, nil)
+	var failed *playbook.Error
+	if err != nil && !errors.As(err, &failed) {
+		return "", notTheHosts{err}
+	}
 	if err != nil {
 		return "", err
 	}
 	if err := m.restart(ctx); err != nil {
 		return "", err
 	}
-	if trusted {
-		return m.describe(), m.ctl.WaitReady(ctx, m.spec.Host, readyLimit)
-	}
-	gres, err := slurmctl.ParseGres(m.spec.Gres)
-	if err != nil {
-		return "", err
-	}
-	if _, err := m.ctl.Validate(ctx, slurmctl.Validation{Node: m.spec.Host, GPUs: gres, ReadyLimit: readyLimit}); err != nil {
-		return "", err
-	}
-	return m.describe(), m.ctl.Open(ctx, host)
-}
-
-// trusted reports that the host is a member already, open and in use or ready
-// for it: it needs no new proof.
-func (m member) trusted(ctx context.Context) (bool, error) {
-	closed, err := m.ctl.Closed(ctx, []string{m.spec.Host})
-	if err != nil || len(closed) > 0 {
-		return false, err
-	}
-	nodes, err := m.ctl.NodesNamed(ctx, []string{m.spec.Host})
-	if err != nil {
-		return false, err
-	}
-	return nodes[0].State.Usable(), nil
+	return m.admit(ctx, was)
 }
 
 // restart makes slurmd read what it reads only when it starts, once for each
@@ -140,13 +141,6 @@ fi`, mark)
 		return fmt.Errorf("restarting slurmd on %s: %w", m.spec.Host, err)
 	}
 	return nil
-}
-
-func (m member) describe() string {
-	if m.spec.Gres == "" {
-		return "a job of ours ran"
-	}
-	return "a job of ours ran on " + m.spec.Gres
 }
 
 func firstLine(err error) string {

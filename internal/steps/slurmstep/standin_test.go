@@ -17,6 +17,8 @@ import (
 type standIn struct {
 	dir string
 	log strings.Builder
+	// entries of the environment that a step is given besides.
+	entries map[string]string
 }
 
 // hosts puts the stand-ins on PATH. Programs map a name to the shell script
@@ -73,7 +75,7 @@ func (s *standIn) input(t *testing.T, spec any, names ...string) *step.Input {
 		if entry == step.EnvTargets {
 			return string(list)
 		}
-		return ""
+		return s.entries[entry]
 	}, io.MultiWriter(&s.log))
 }
 
