@@ -14,6 +14,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/components/slurm"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/gatestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
@@ -297,5 +298,45 @@ func TestHostsThatAreNotPrepared(t *testing.T) {
 		if got := pulumitest.Entry(prepared.Command(name), slurmstep.EnvUnprepared); got != "" {
 			t.Errorf("%s is told %q of a host that is prepared", name, got)
 		}
+	}
+}
+
+// TestSmokePlace checks that the smoke job runs where root may run one over two
+// hosts, if there is such a partition.
+func TestSmokePlace(t *testing.T) {
+	first := func(change func(*config.Partition)) func(*config.Environment) {
+		return func(e *config.Environment) { change(&e.Slurm.Partitions[0]) }
+	}
+	for name, c := range map[string]struct {
+		change    func(*config.Environment)
+		partition string
+		hosts     int
+	}{
+		"the default partition":        {func(*config.Environment) {}, "train", 2},
+		"it is for some accounts":      {first(func(p *config.Partition) { p.AllowAccounts = []string{"research"} }), slurmconf.RootPartition, 2},
+		"it has one host for each job": {first(func(p *config.Partition) { p.MaxNodes = 1 }), "train", 1},
+		"it is down":                   {first(func(p *config.Partition) { p.State = "DOWN" }), slurmconf.RootPartition, 2},
+		"another one takes two hosts": {func(e *config.Environment) {
+			e.Slurm.Partitions[0].MaxNodes = 1
+			e.Slurm.Partitions = append(e.Slurm.Partitions, config.Partition{Name: "wide", Hosts: "gpu[1-2]"})
+		}, "wide", 2},
+		"root has no partition with both": {func(e *config.Environment) {
+			e.Slurm.Partitions[0].AllowAccounts = []string{"research"}
+			e.Slurm.Partitions = append(e.Slurm.Partitions, config.Partition{Name: "one", Hosts: "gpu1"})
+		}, slurmconf.RootPartition, 1},
+		"hosts differ": {func(e *config.Environment) {
+			e.Hosts[2].Names = "gpu1"
+			other := e.Hosts[2]
+			other.Names, other.Profile = "gpu2", "small"
+			e.Hosts = append(e.Hosts, other)
+			e.Profiles["small"] = config.Profile{Sockets: 1, CoresPerSocket: 8, ThreadsPerCore: 1, Memory: e.Profiles[e.Hosts[2].Profile].Memory}
+		}, "train", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := pulumitest.Run(t, "s", program(pulumitest.Environment(t, c.change)))
+			if smoke := spec[slurmstep.SmokeSpec](t, r, "c-smoke"); smoke.Partition != c.partition || smoke.Hosts != c.hosts {
+				t.Errorf("it runs over %d hosts in %q, want %d in %q", smoke.Hosts, smoke.Partition, c.hosts, c.partition)
+			}
+		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/components/gate"
 	"github.com/gpucluster/pulumi-gpucluster/config"
-	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
@@ -33,17 +33,12 @@ func (b *builder) declareAccounting() error {
 	return nil
 }
 
-// declareSmoke runs a job over two hosts of the default partition.
+// declareSmoke runs a job over two hosts of the default partition, or of another
+// in which root may run it.
 func (b *builder) declareSmoke() error {
-	partition := b.env.Slurm.Partitions[0]
-	for _, p := range b.env.Slurm.Partitions {
-		if p.Default {
-			partition = p
-		}
-	}
-	hosts := b.partitionHosts(partition)
+	partition, hosts := b.smokePlace()
 	spec := slurmstep.SmokeSpec{
-		Controllers: b.controllers(), Version: b.env.Slurm.Version, Partition: partition.Name, Hosts: min(2, len(hosts)),
+		Controllers: b.controllers(), Version: b.env.Slurm.Version, Partition: partition, Hosts: min(2, len(hosts)),
 	}
 	if len(hosts) > 0 {
 		spec.Gres = oneOfEach(hosts[0].Profile)
@@ -60,13 +55,34 @@ func (b *builder) declareSmoke() error {
 	return nil
 }
 
-// partitionHosts are the compute hosts of a partition with the same GPUs as
-// the first, since a job asks for the same on each of its hosts.
-func (b *builder) partitionHosts(partition config.Partition) []config.Host {
-	names, err := hostlist.Expand(partition.Hosts)
-	if err != nil {
-		return nil // a valid environment has none
+// smokePlace is the partition of the smoke job and the hosts that it may have
+// there. A partition may keep root out, or jobs over two hosts; the hidden one in
+// which root checks such hosts before they are opened comes next.
+func (b *builder) smokePlace() (string, []config.Host) {
+	all := b.env.SlurmCluster().RootPartitions()
+	rank := func(p slurmconf.Partition) int {
+		switch {
+		case p.Default:
+			return 0
+		case p.Name == slurmconf.RootPartition:
+			return 1
+		}
+		return 2
 	}
+	slices.SortStableFunc(all, func(p, q slurmconf.Partition) int { return rank(p) - rank(q) })
+	for _, n := range []int{2, 1} {
+		for _, p := range all {
+			if hosts := b.alike(p.Nodes); len(hosts) >= n && (p.MaxNodes == 0 || p.MaxNodes >= n) {
+				return p.Name, hosts[:n]
+			}
+		}
+	}
+	return "", nil // a valid environment has hosts, and a partition for root on each
+}
+
+// alike are those of the compute hosts named that have the same GPUs as the
+// first, since a job asks for the same on each of its hosts.
+func (b *builder) alike(names []string) []config.Host {
 	var out []config.Host
 	for _, host := range b.env.HostsWithRole(config.RoleCompute) {
 		if slices.Contains(names, host.Name) && (len(out) == 0 || gresOf(host.Profile) == gresOf(out[0].Profile)) {
