@@ -1,7 +1,7 @@
 package remote
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -86,9 +86,9 @@ func TestABusyDaemonIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, Config{Targets: []Target{d.target("n1")}, PrivateKey: d.private})
-	once, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
-	defer cancel()
-	if _, err := s.Run(once, "n1", "true", nil); !IsUnreachable(err) || IsGone(err) {
+	target, _ := s.Target("n1")
+	var sentAway *CommandError
+	if _, err := s.once(t.Context(), target, true, "true", nil); !errors.As(err, &sentAway) || !isBusy(sentAway.Stderr) || sentAway.Gone {
 		t.Errorf("the daemon is not busy: %v", err)
 	}
 	time.AfterFunc(1500*time.Millisecond, func() { _ = hold.Close() })
