@@ -97,8 +97,9 @@ func outcome(ctx context.Context, host string, essential bool, err error) (any, 
 	if err == nil {
 		return step.Ready(host, ""), nil
 	}
-	var failed *playbook.Error
-	if essential || ctx.Err() != nil || !errors.As(err, &failed) {
+	var book *playbook.Error
+	var command *remote.CommandError // also of a host that cannot be reached
+	if essential || ctx.Err() != nil || !errors.As(err, &book) && !errors.As(err, &command) {
 		return nil, err
 	}
 	return step.Quarantined(host, err), nil

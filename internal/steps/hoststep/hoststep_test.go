@@ -3,10 +3,12 @@ package hoststep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
 
@@ -31,6 +33,7 @@ func TestHomeGroups(t *testing.T) {
 // TestOutcome checks whose failure stops the run.
 func TestOutcome(t *testing.T) {
 	broken := &playbook.Error{Playbook: playbook.Baseline, Failures: []playbook.Failure{{Host: "h", Task: "Look", Message: "no disk"}}}
+	lost := &remote.CommandError{Unreachable: true}
 	interrupted, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, c := range map[string]struct {
@@ -43,6 +46,7 @@ func TestOutcome(t *testing.T) {
 		"ready":                      {context.Background(), false, nil, step.Ready("h", ""), false},
 		"essential and ready":        {context.Background(), true, nil, step.Ready("h", ""), false},
 		"broken":                     {context.Background(), false, broken, step.Quarantined("h", broken), false},
+		"lost its network":           {context.Background(), false, fmt.Errorf("reading a mark: %w", lost), step.Quarantined("h", fmt.Errorf("reading a mark: %w", lost)), false},
 		"essential and broken":       {context.Background(), true, broken, nil, true},
 		"a fault of the deployer":    {context.Background(), false, errors.New("ansible-playbook is missing"), nil, true},
 		"interrupted is not a fault": {interrupted, false, broken, nil, true},
