@@ -340,3 +340,34 @@ func TestSmokePlace(t *testing.T) {
 		})
 	}
 }
+
+// TestSackd checks that sackd is asked for only where it runs: on login hosts
+// that have no other daemon of Slurm.
+func TestSackd(t *testing.T) {
+	for name, c := range map[string]struct {
+		version string
+		also    []config.Role
+		want    bool
+	}{
+		"a login host":           {"24.11", nil, true},
+		"of a release before it": {"22.05", nil, false},
+		"that also controls":     {"24.11", []config.Role{config.RoleController}, false},
+		"that also computes":     {"24.11", []config.Role{config.RoleCompute}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := pulumitest.Run(t, "s", program(pulumitest.Environment(t, func(e *config.Environment) {
+				e.Slurm.Version = c.version
+				for i := range e.Hosts {
+					if e.Hosts[i].Names == "login1" {
+						e.Hosts[i].Roles = append(e.Hosts[i].Roles, c.also...)
+					} else if slices.Contains(c.also, config.RoleController) {
+						e.Hosts[i].Roles = slices.DeleteFunc(slices.Clone(e.Hosts[i].Roles), func(r config.Role) bool { return r == config.RoleController })
+					}
+				}
+			})))
+			if login := spec[slurmstep.LoginSpec](t, r, "c-login1-login"); login.Sackd != c.want {
+				t.Errorf("sackd: %v, want %v", login.Sackd, c.want)
+			}
+		})
+	}
+}

@@ -140,9 +140,11 @@ func (b *builder) declareLogins() error {
 		if sackd {
 			vars["slurm_login_conf_servers"] = b.controllers()
 		}
+		// slurmctld and slurmd have the configuration already, and sackd would be in their way.
+		ownSackd := sackd && !host.Has(config.RoleController) && !host.Has(config.RoleCompute)
 		name := b.name + "-" + host.Name + "-login"
 		login, err := stepresource.New(b.ctx, name, stepresource.Args{
-			Step: slurmstep.Login, Spec: slurmstep.LoginSpec{Host: host.Name, Sackd: sackd, Vars: vars},
+			Step: slurmstep.Login, Spec: slurmstep.LoginSpec{Host: host.Name, Sackd: ownSackd, Vars: vars},
 			Targets: b.connections(host.Name), Secrets: b.secrets(), Later: b.unprepared(host.Name), Heal: b.heal.Count(name),
 			Toolkit: playbook.Digest(playbook.Login),
 		}, pulumi.Parent(b.Cluster), pulumi.DependsOn(append(b.ready(host.Name), b.controller)))

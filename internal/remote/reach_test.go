@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -95,4 +96,22 @@ func TestABusyDaemonIsTriedAgain(t *testing.T) {
 	if out, err := s.Run(t.Context(), "n1", "cat", []byte("once")); err != nil || out != "once" {
 		t.Errorf("got %q, %v", out, err)
 	}
+}
+
+// TestManySessionsAtOnce checks that a daemon which takes few logins at a time
+// serves as many sessions as the probes of one run open.
+func TestManySessionsAtOnce(t *testing.T) {
+	d := startDaemonWith(t, "MaxStartups 4:100:4")
+	var group sync.WaitGroup
+	for range 16 {
+		s := open(t, Config{Targets: []Target{d.target("n1")}, PrivateKey: d.private})
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			if _, err := s.Run(t.Context(), "n1", "true", nil); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	group.Wait()
 }

@@ -12,7 +12,8 @@ import (
 type LoginSpec struct {
 	// Host by name.
 	Host string `json:"host"`
-	// Sackd tells that the release fetches its configuration through sackd.
+	// Sackd tells that sackd fetches the configuration: the release has it, and
+	// no other daemon of Slurm on the host does.
 	Sackd bool `json:"sackd"`
 	// Vars of the playbook.
 	Vars map[string]any `json:"vars"`
