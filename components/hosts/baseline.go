@@ -7,10 +7,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
 )
-
-// simulatedHardware is where a lab host says what it pretends to have.
-const simulatedHardware = "/etc/gpucluster-lab/hardware.json"
 
 // baselineVars are the variables of the baseline playbook for one host. Names
 // are the lines of /etc/hosts that are known, or nil where a resolver has them.
@@ -19,7 +17,7 @@ func baselineVars(env *config.Environment, host config.Host, names []string) map
 		"host_baseline_hardware": map[string]any{host.Name: declared(host.Profile)},
 	}
 	if env.Lab != nil {
-		vars["host_baseline_simulated"] = simulatedHardware
+		vars["host_baseline_simulated"] = lab.HardwareFile
 	}
 	if env.Slurm != nil {
 		vars["host_baseline_distribution"] = "debian " + env.Release()

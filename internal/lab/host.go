@@ -69,18 +69,6 @@ func (e *Engine) assignAddress(ctx context.Context, spec HostSpec) (netip.Addr, 
 	if err != nil {
 		return netip.Addr{}, err
 	}
-	if spec.Address != "" {
-		fixed := netip.MustParseAddr(spec.Address)
-		if !n.subnet().Contains(fixed) {
-			return netip.Addr{}, fmt.Errorf("its address %s is not in the lab's subnet %s", fixed, n.subnet())
-		}
-		for name, a := range living {
-			if a == fixed && name != spec.Name {
-				return netip.Addr{}, fmt.Errorf("its address %s is that of %s", fixed, name)
-			}
-		}
-		living[spec.Name] = fixed
-	}
 	return e.registry(spec.Lab).assign(ctx, spec.Name, n.subnet(), living)
 }
 

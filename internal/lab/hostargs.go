@@ -70,7 +70,7 @@ func createArgs(s HostSpec, address netip.Addr, hostsFile string, lackedCaps []s
 // devices lists the device nodes of a host, one a line: path, major, minor, mode.
 func (s HostSpec) devices() string {
 	var b strings.Builder
-	for _, d := range deviceNodes(s.gpus(), s.KernelLog) {
+	for _, d := range deviceNodes(s.gpus()) {
 		b.WriteString(d.line())
 	}
 	return b.String()

@@ -3,7 +3,6 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -18,9 +17,6 @@ type HostSpec struct {
 	Name string `json:"name"`
 	// Image is what EnsureImage returned. Another image makes the host anew.
 	Image string `json:"image"`
-	// Address fixes the host's IPv4 address. Default: the lowest free one of the lab's
-	// subnet from .10 on, kept as long as the host exists.
-	Address string `json:"address,omitempty"`
 	// AuthorizedKey is the public key, one line, that may log in as root.
 	AuthorizedKey string `json:"authorizedKey,omitempty"`
 	// SudoUser gives the user ops the same key and sudo without a password.
@@ -31,8 +27,6 @@ type HostSpec struct {
 	// layered file system, such as /var/lib/containerd and /var/lib/kubelet. They go with
 	// the host. A change makes the host anew.
 	Volumes []string `json:"volumes,omitempty"`
-	// KernelLog gives the host the device /dev/kmsg, which a kubelet reads.
-	KernelLog bool `json:"kernelLog,omitempty"`
 }
 
 // Hardware is a simulated server. Nothing limits the host to it: it is what the host's
@@ -70,7 +64,8 @@ type GPUs struct {
 type HostInfo struct {
 	// Name of the host.
 	Name string `json:"name"`
-	// Address is its IPv4 address.
+	// Address is its IPv4 address: the lowest free one of the lab's subnet from .10 on,
+	// kept as long as the host exists.
 	Address string `json:"address"`
 	// Port of sshd.
 	Port int `json:"port"`
@@ -125,11 +120,6 @@ func (s HostSpec) validate() error {
 	}
 	if s.Image == "" {
 		bad("image: is empty")
-	}
-	if s.Address != "" {
-		if a, err := netip.ParseAddr(s.Address); err != nil || !a.Is4() {
-			bad("address: %q is not an IPv4 address", s.Address)
-		}
 	}
 	if _, _, _, rest, err := ssh.ParseAuthorizedKey([]byte(s.AuthorizedKey)); err != nil || len(rest) > 0 {
 		bad("authorizedKey: is not one public key")

@@ -129,13 +129,13 @@ func TestShapeChangesOnlyWithWhatNeedsANewContainer(t *testing.T) {
 }
 
 func TestValidateReportsEverything(t *testing.T) {
-	bad := HostSpec{Lab: "Demo", Name: "gpu_1", Address: "x", AuthorizedKey: "none", Volumes: []string{"a", "/ok"},
+	bad := HostSpec{Lab: "Demo", Name: "gpu_1", AuthorizedKey: "none", Volumes: []string{"a", "/ok"},
 		Hardware: Hardware{Sockets: -1, GPUs: []GPUs{{Count: 64}, {Count: 1, FirstDevice: 63}, {Count: -1}}}}
 	err := bad.validate()
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, part := range []string{`lab: "Demo"`, `name: "gpu_1"`, "image: ", `address: "x"`, "authorizedKey: ", "hardware: ", "hardware.gpus: 65 GPUs are more", "hardware.gpus[1]: /dev/nvidia63 is that of another", "hardware.gpus[2]: has a negative", `volumes[0]: "a"`} {
+	for _, part := range []string{`lab: "Demo"`, `name: "gpu_1"`, "image: ", "authorizedKey: ", "hardware: ", "hardware.gpus: 65 GPUs are more", "hardware.gpus[1]: /dev/nvidia63 is that of another", "hardware.gpus[2]: has a negative", `volumes[0]: "a"`} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not mention %q", err, part)
 		}

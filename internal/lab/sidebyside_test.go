@@ -19,7 +19,7 @@ func TestLabsSideBySide(t *testing.T) {
 	done := make(chan error, 2)
 	for i, lab := range names {
 		go func() {
-			h, err := e.EnsureHost(t.Context(), HostSpec{Lab: lab, Name: "c", Image: image, AuthorizedKey: key.Public, KernelLog: true})
+			h, err := e.EnsureHost(t.Context(), HostSpec{Lab: lab, Name: "c", Image: image, AuthorizedKey: key.Public})
 			hosts[i] = h
 			done <- err
 		}()
@@ -40,7 +40,7 @@ func TestLabsSideBySide(t *testing.T) {
 			t.Errorf("host c of %s says %q", lab, got)
 		}
 		// What a kubelet and slurmd need of a host.
-		got := mustRun(t, hosts[i], key, `test -c /dev/kmsg && test -c /dev/fuse && findmnt -no PROPAGATION / | cut -d, -f1
+		got := mustRun(t, hosts[i], key, `test -c /dev/fuse && findmnt -no PROPAGATION / | cut -d, -f1
 			d=/sys/fs/cgroup; test -d $d/memory && d=$d/memory; mkdir $d/x && rmdir $d/x && echo writable`)
 		if got != "shared\nwritable" {
 			t.Errorf("host c of %s lacks something: %q", lab, got)

@@ -29,11 +29,8 @@ const (
 
 // deviceNodes lists the nodes of a host. FUSE is always there: file systems such as
 // GlusterFS mount through it.
-func deviceNodes(gpus []simulatedGPU, kernelLog bool) []deviceNode {
+func deviceNodes(gpus []simulatedGPU) []deviceNode {
 	nodes := []deviceNode{{"/dev/fuse", 10, 229, "666"}}
-	if kernelLog {
-		nodes = append(nodes, deviceNode{"/dev/kmsg", 1, 11, "644"})
-	}
 	if len(gpus) == 0 {
 		return nodes
 	}

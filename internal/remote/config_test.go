@@ -92,14 +92,14 @@ func FuzzKnownHostsLine(f *testing.F) {
 func TestOpenReportsEveryBadTarget(t *testing.T) {
 	_, err := Open(t.Context(), Config{Targets: []Target{
 		{Name: "a b"}, {Name: "ok", Address: "10.0.0.1 -oProxyCommand=x"}, {Name: "p", Port: 70000}, {Name: "u", User: "-l"},
-		{Name: "j", Bastion: "gate -W x"}, {Name: "k", HostKeys: []string{"nonsense"}}, {Name: "bk", Bastion: "g", BastionHostKeys: []string{"x"}},
+		{Name: "j", Bastion: "gate -W x"}, {Name: "k", HostKeys: []string{"nonsense"}},
 		{Name: "twin"}, {Name: "twin"}, {Name: "-oProxyCommand=id"},
 	}})
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{`target "a b": not a host name`, "target ok:", "target p: port 70000", `target u: "-l" is not a user name`, "target j: bastion",
-		"target k: host key 0", "target bk: bastion host key 0", "target twin: given twice", `target "-oProxyCommand=id"`} {
+		"target k: host key 0", "target twin: given twice", `target "-oProxyCommand=id"`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the report lacks %q:\n%v", want, err)
 		}

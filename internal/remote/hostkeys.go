@@ -62,25 +62,16 @@ func isKeyType(word string) bool {
 func knownHosts(targets []Target) (string, error) {
 	var b strings.Builder
 	seen := map[string]bool{}
-	add := func(e endpoint, keys []string) error {
-		for _, k := range keys {
-			line, err := e.knownHostsLine(k)
+	for _, t := range targets {
+		for _, k := range t.HostKeys {
+			line, err := t.endpoint().knownHostsLine(k)
 			if err != nil {
-				return fmt.Errorf("host key of %s: %w", e.name, err)
+				return "", fmt.Errorf("host key of %s: %w", t.Name, err)
 			}
 			if !seen[line] {
 				seen[line] = true
 				b.WriteString(line + "\n")
 			}
-		}
-		return nil
-	}
-	for _, t := range targets {
-		if err := add(t.endpoint(), t.HostKeys); err != nil {
-			return "", err
-		}
-		if err := add(t.bastion(), t.BastionHostKeys); err != nil {
-			return "", err
 		}
 	}
 	return b.String(), nil

@@ -35,7 +35,7 @@ func TestWhoIsGone(t *testing.T) {
 	through := func(bastion daemon, port int, change func(*Target)) Target {
 		return at(func(t *Target) {
 			t.Port = port
-			t.Bastion, t.BastionHostKeys = fmt.Sprintf("root@127.0.0.1:%d", bastion.port), []string{bastion.hostKey}
+			t.Bastion, t.HostKeys = fmt.Sprintf("root@127.0.0.1:%d", bastion.port), append(t.HostKeys, bastion.line())
 			change(t)
 		})
 	}

@@ -102,6 +102,9 @@ func (d daemon) target(name string) Target {
 	return Target{Name: name, Address: "127.0.0.1", Port: d.port, User: "root", HostKeys: []string{d.hostKey}}
 }
 
+// line is the daemon's key as known_hosts has it.
+func (d daemon) line() string { return fmt.Sprintf("[127.0.0.1]:%d %s", d.port, d.hostKey) }
+
 func open(t *testing.T, c Config) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), c)
@@ -207,12 +210,12 @@ func TestBastion(t *testing.T) {
 	gate, d := startDaemon(t), startDaemon(t)
 	target := d.target("n1")
 	target.Bastion = fmt.Sprintf("root@127.0.0.1:%d", gate.port)
-	target.BastionHostKeys = []string{gate.hostKey}
+	target.HostKeys = append(target.HostKeys, gate.line())
 	s := open(t, Config{Targets: []Target{target}, PrivateKey: d.private})
 	if _, err := s.Run(t.Context(), "n1", "true", nil); !IsUnreachable(err) {
 		t.Errorf("the bastion let a strange key in: %v", err)
 	}
-	target.BastionHostKeys = nil
+	target.HostKeys = []string{d.hostKey}
 	s = open(t, Config{Targets: []Target{target}, PrivateKey: gate.private})
 	if _, err := s.Run(t.Context(), "n1", "true", nil); !IsUnreachable(err) || !strings.Contains(err.Error(), "over SSH through root@127.0.0.1") {
 		t.Errorf("a bastion without a known key gives %v", err)
@@ -220,7 +223,7 @@ func TestBastion(t *testing.T) {
 	// The bastion reaches itself by its other name.
 	target = gate.target("n1")
 	target.Address = "localhost"
-	target.Bastion, target.BastionHostKeys = fmt.Sprintf("root@127.0.0.1:%d", gate.port), []string{gate.hostKey}
+	target.Bastion, target.HostKeys = fmt.Sprintf("root@127.0.0.1:%d", gate.port), append(target.HostKeys, gate.line())
 	s = open(t, Config{Targets: []Target{target}, PrivateKey: gate.private})
 	out, err := s.Run(t.Context(), "n1", "echo through", nil)
 	if err != nil || out != "through\n" {

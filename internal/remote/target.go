@@ -22,12 +22,10 @@ type Target struct {
 	User string `json:"user,omitempty"`
 	// HostKeys are the keys that the host may present: known_hosts lines, or
 	// bare public keys ("ssh-ed25519 AAAA…") that are taken as this host's.
+	// Lines for the bastion belong here too.
 	HostKeys []string `json:"hostKeys,omitempty"`
 	// Bastion is a host to jump through, as [user@]host[:port].
 	Bastion string `json:"bastion,omitempty"`
-	// BastionHostKeys are the keys that the bastion may present, written like
-	// HostKeys.
-	BastionHostKeys []string `json:"bastionHostKeys,omitempty"`
 	// TrustOnFirstUse accepts a key of this host, and of its bastion, that was
 	// never seen, and remembers it. A changed key is refused all the same.
 	TrustOnFirstUse bool `json:"trustOnFirstUse,omitempty"`
@@ -76,11 +74,6 @@ func (t Target) validate() error {
 	for i, k := range t.HostKeys {
 		if _, err := t.endpoint().knownHostsLine(k); err != nil {
 			problems = append(problems, fmt.Errorf("target %s: host key %d: %w", t.Name, i, err))
-		}
-	}
-	for i, k := range t.BastionHostKeys {
-		if _, err := t.bastion().knownHostsLine(k); err != nil {
-			problems = append(problems, fmt.Errorf("target %s: bastion host key %d: %w", t.Name, i, err))
 		}
 	}
 	return errors.Join(problems...)
