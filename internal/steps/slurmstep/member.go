@@ -75,7 +75,7 @@ func applyMember(ctx context.Context, in *step.Input) (any, error) {
 			return nil, err
 		}
 	}
-	if err := ctl.Quarantine(ctx, spec.Host, firstLine(why)); err != nil {
+	if err := ctl.Quarantine(ctx, spec.Host, drainReason(why)); err != nil {
 		in.Logf("%s could not be drained: %v", spec.Host, err)
 	}
 	return step.Quarantined(spec.Host, why), nil
@@ -143,7 +143,13 @@ fi`, mark)
 	return nil
 }
 
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
+// drainReason is what Slurm shows for the drain: one line.
+func drainReason(err error) string {
+	text := err.Error()
+	var failed *playbook.Error
+	if errors.As(err, &failed) {
+		text = failed.Failures[0].String()
+	}
+	line, _, _ := strings.Cut(text, "\n")
 	return line
 }

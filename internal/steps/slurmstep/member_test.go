@@ -47,6 +47,9 @@ esac`
 					t.Errorf("outcome %+v, want a quarantine that says %q", outcome, c.run)
 				}
 			}
+			if c.drained && !strings.Contains(s.asked(), c.run) {
+				t.Errorf("the drain does not say %q:\n%s", c.run, s.asked())
+			}
 			if drained := strings.Contains(s.asked(), "State=DRAIN"); drained != c.drained {
 				t.Errorf("drained: %v, want %v:\n%s", drained, c.drained, s.asked())
 			}
