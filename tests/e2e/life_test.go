@@ -24,6 +24,8 @@ func TestLife(t *testing.T) {
 		{"a host leaves when its job has ended", life.shrink, true, false},
 		{"a deadline that passes changes nothing", life.deadline, true, false},
 		{"a host loses GPUs when its job has ended", life.reshape, false, false},
+		{"a host gets other device files when its job has ended", life.devices, false, false},
+		{"a partition is renamed when its jobs have ended", life.rename, false, false},
 		{"a user and an account go", life.dismiss, false, false},
 		{"no secret lies open", life.secrets, false, false},
 		{"destroy refuses while a job runs", life.refuse, false, false},
