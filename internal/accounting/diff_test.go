@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -203,14 +204,41 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestOtherClustersAndPartitionsCountAsElsewhere(t *testing.T) {
-	o := answers(t, normalQOS, "root shared", "", rootAssoc+"\nother|shared|||root|1|||||||||\ntest|shared|bob|gpu||1|||||||||")
-	for _, key := range []Key{k(KindBank, "shared", ""), k(KindUser, "bob", "")} {
+	o := answers(t, normalQOS, "root shared", "", rootAssoc+"\nother|shared|||root|1|+Fast,-slow|theirs|||||||\ntest|shared|bob|gpu||1|bound||||||||")
+	for _, key := range []Key{
+		k(KindBank, "shared", ""), k(KindUser, "bob", ""), k(KindQOS, "fast", ""), k(KindQOS, "slow", ""), k(KindQOS, "theirs", ""), k(KindQOS, "bound", ""),
+	} {
 		if !o.Elsewhere[key] {
 			t.Errorf("%s does not count as used elsewhere", key)
 		}
 	}
 	if o.has(k(KindAccount, "shared", "")) || o.has(k(KindAssociation, "bob", "shared")) {
 		t.Error("what is elsewhere counts as this cluster's")
+	}
+}
+
+// TestAQOSOfAnotherClusterStays checks that a QOS that goes here is neither
+// blocked nor deleted while another cluster of the database uses it.
+func TestAQOSOfAnotherClusterStays(t *testing.T) {
+	for _, used := range []bool{false, true} {
+		other := ""
+		if used {
+			other = "\nother|shared|||root|1|fast||||||||"
+		}
+		o := answers(t, normalQOS+"\n"+strings.Replace(normalQOS, "normal", "fast", 1), "root", "", rootAssoc+other)
+		p, err := Diff(Desired{Cluster: "test"}, o, NewLedger("test", k(KindQOS, "fast", "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(p.Removals) > 0; got == used {
+			t.Errorf("used elsewhere %v: removals %v", used, p.Removals)
+		}
+		if got := strings.Contains(strings.Join(p.Reports, "\n"), "fast is no longer declared, but stays"); got != used {
+			t.Errorf("used elsewhere %v: reports %q", used, p.Reports)
+		}
+		if used && slices.Contains(p.Forget, k(KindQOS, "fast", "")) {
+			t.Error("it is forgotten that the QOS was made here")
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ type Observed struct {
 	// Entities with canonical fields. Associations and accounts are those of
 	// the cluster; fields that are inherited are left at their default.
 	Entities map[Key]map[Field]string
-	// Elsewhere are the accounts (KindBank) and users that other clusters, or
-	// associations bound to a partition, use as well.
+	// Elsewhere are the accounts (KindBank), users and QOS that other clusters,
+	// or associations bound to a partition, use as well.
 	Elsewhere map[Key]bool
 	// TRES that the database knows, such as "gres/gpu".
 	TRES map[string]bool
@@ -142,6 +142,12 @@ func (o *Observed) addAssociation(row map[string]string) error {
 		o.Elsewhere[folded(Key{Kind: KindBank, Name: name})] = true
 		if user != "" {
 			o.Elsewhere[folded(Key{Kind: KindUser, Name: user})] = true
+		}
+		for _, qos := range strings.Split(row["QOS"]+","+row["DefaultQOS"], ",") {
+			// A list may be relative to the parent's: +this,-that.
+			if qos = strings.TrimLeft(qos, "+-"); qos != "" {
+				o.Elsewhere[folded(Key{Kind: KindQOS, Name: qos})] = true
+			}
 		}
 		return nil
 	}

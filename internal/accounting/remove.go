@@ -42,7 +42,12 @@ func (d *differ) remove() {
 		}
 	}
 	for _, k := range keysOf(d.have.Entities, KindQOS) {
-		if d.goes(k) {
+		switch {
+		case !d.goes(k):
+		case d.have.Elsewhere[k]:
+			// A QOS is of the whole database: jobs of other clusters run in it.
+			d.Reports = append(d.Reports, fmt.Sprintf("%s is no longer declared, but stays: another cluster, or an association bound to a partition, uses it", k))
+		default:
 			d.removal(k, "grpsubmitjobs=0")
 		}
 	}
