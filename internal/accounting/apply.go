@@ -16,6 +16,8 @@ type Options struct {
 	// Deadline bounds the wait for jobs of users and accounts that go.
 	// Default 30 min.
 	Deadline time.Duration
+	// Keepers of the ledger. Default: the controller that is asked.
+	Keepers Keepers
 	// RegisterLimit bounds the wait for slurmctld to register its cluster with
 	// the database. Default 1 min.
 	RegisterLimit time.Duration
@@ -95,12 +97,15 @@ func (e *NotTaken) Error() string {
 // Apply brings the database in line with desired, through sacctmgr on the
 // controller. It can be run again after any failure.
 func Apply(ctx context.Context, ctl *slurmctl.Client, desired Desired, opt Options) (Result, error) {
+	if opt.Keepers == nil {
+		opt.Keepers = Keepers{ctl.Runner}
+	}
 	a := &applier{ctl: ctl, desired: desired, opt: opt, result: Result{Done: []string{}}}
 	observed, err := a.waitRegistered(ctx)
 	if err != nil {
 		return a.result, err
 	}
-	owned, err := ReadLedger(ctx, ctl.Runner, desired.Cluster)
+	owned, err := ReadLedger(ctx, opt.Keepers, desired.Cluster)
 	if err != nil {
 		return a.result, err
 	}
@@ -114,7 +119,7 @@ func Apply(ctx context.Context, ctl *slurmctl.Client, desired Desired, opt Optio
 	}
 	if len(plan.Record) > 0 {
 		owned = owned.with(plan.Record, nil)
-		if err := owned.Write(ctx, ctl.Runner); err != nil {
+		if err := owned.Write(ctx, opt.Keepers); err != nil {
 			return a.result, err
 		}
 	}
@@ -212,7 +217,8 @@ func (a *applier) finish(ctx context.Context, owned Ledger, left *StillUsed) err
 		}
 	}
 	if len(gone) > 0 {
-		if err := owned.with(nil, gone).Write(ctx, a.ctl.Runner); err != nil {
+		owned = owned.with(nil, gone)
+		if err := owned.Write(ctx, a.opt.Keepers); err != nil {
 			return err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 // Drift is an error that lists where the database differs from what was
 // declared, or nil. It changes nothing.
-func Drift(ctx context.Context, ctl *slurmctl.Client, desired Desired) error {
-	owned, err := ReadLedger(ctx, ctl.Runner, desired.Cluster)
+func Drift(ctx context.Context, ctl *slurmctl.Client, keepers Keepers, desired Desired) error {
+	owned, err := ReadLedger(ctx, keepers, desired.Cluster)
 	if err != nil {
 		return err
 	}

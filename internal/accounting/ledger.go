@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -18,9 +19,42 @@ type Ledger struct {
 	// Cluster that it is about.
 	Cluster string
 	keys    map[Key]bool
+	// serial counts the times that it was written.
+	serial int
 }
 
-// LedgerPath is where the ledger of a cluster lies on its controller.
+// Keepers are the controllers of a cluster: each keeps a copy of the ledger. With
+// one copy, another order of the controllers or a lost disk would make
+// everything somebody else's.
+type Keepers []slurmctl.Runner
+
+// each runs a command on every keeper that can be reached. The error is that of a
+// command that failed, or of the last keeper when none could be reached.
+func (all Keepers) each(ctx context.Context, command string, stdin []byte, took func(out []byte) error) error {
+	var unreachable error
+	reached := false
+	for _, r := range all {
+		out, err := r.Run(ctx, command, stdin)
+		var failed *slurmctl.CommandError
+		switch {
+		case err == nil:
+			reached = true
+			if err := took(out); err != nil {
+				return err
+			}
+		case errors.As(err, &failed):
+			return err
+		default:
+			unreachable = err
+		}
+	}
+	if !reached {
+		return unreachable
+	}
+	return nil
+}
+
+// LedgerPath is where the ledger of a cluster lies on its controllers.
 func LedgerPath(cluster string) string {
 	return "/var/lib/gpucluster/accounting-" + cluster + ".json"
 }
@@ -50,6 +84,7 @@ func (l Ledger) Keys() []Key {
 // with returns a ledger that lists more, and less.
 func (l Ledger) with(more, less []Key) Ledger {
 	next := NewLedger(l.Cluster, l.Keys()...)
+	next.serial = l.serial
 	for _, k := range more {
 		next.keys[k] = true
 	}
@@ -62,12 +97,13 @@ func (l Ledger) with(more, less []Key) Ledger {
 // ledgerFile is the ledger as it lies on disk: a list of names a kind.
 type ledgerFile struct {
 	Cluster string            `json:"cluster"`
+	Serial  int               `json:"serial,omitempty"`
 	Made    map[Kind][]string `json:"made"`
 }
 
 // MarshalJSON writes the ledger, sorted.
 func (l Ledger) MarshalJSON() ([]byte, error) {
-	f := ledgerFile{Cluster: l.Cluster, Made: map[Kind][]string{}}
+	f := ledgerFile{Cluster: l.Cluster, Serial: l.serial, Made: map[Kind][]string{}}
 	for _, k := range l.Keys() {
 		name := k.Name
 		if k.Kind == KindAssociation {
@@ -87,6 +123,7 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*l = NewLedger(f.Cluster)
+	l.serial = f.Serial
 	for kind, names := range f.Made {
 		if _, known := managed[kind]; !known && kind != KindBank {
 			return fmt.Errorf("unknown kind %q", kind)
@@ -105,36 +142,45 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ReadLedger reads the ledger on the controller; there being none is an empty one.
-func ReadLedger(ctx context.Context, r slurmctl.Runner, cluster string) (Ledger, error) {
+// ReadLedger reads the ledger, of several copies the one that was written last;
+// there being none is an empty one.
+func ReadLedger(ctx context.Context, from Keepers, cluster string) (Ledger, error) {
 	file := slurmctl.Quote(LedgerPath(cluster))
-	out, err := r.Run(ctx, "if [ -e "+file+" ]; then cat "+file+"; fi", nil)
+	last := NewLedger(cluster)
+	err := from.each(ctx, "if [ -e "+file+" ]; then cat "+file+"; fi", nil, func(out []byte) error {
+		if len(bytes.TrimSpace(out)) == 0 {
+			return nil
+		}
+		var l Ledger
+		if err := json.Unmarshal(out, &l); err != nil {
+			return fmt.Errorf("%s: %w", LedgerPath(cluster), err)
+		}
+		if l.Cluster != cluster {
+			return fmt.Errorf("%s is about cluster %q", LedgerPath(cluster), l.Cluster)
+		}
+		if l.serial >= last.serial {
+			last = l
+		}
+		return nil
+	})
 	if err != nil {
 		return Ledger{}, fmt.Errorf("reading the accounting ledger: %w", err)
 	}
-	if len(bytes.TrimSpace(out)) == 0 {
-		return NewLedger(cluster), nil
-	}
-	var l Ledger
-	if err := json.Unmarshal(out, &l); err != nil {
-		return Ledger{}, fmt.Errorf("reading the accounting ledger %s: %w", LedgerPath(cluster), err)
-	}
-	if l.Cluster != cluster {
-		return Ledger{}, fmt.Errorf("the accounting ledger %s is about cluster %q", LedgerPath(cluster), l.Cluster)
-	}
-	return l, nil
+	return last, nil
 }
 
-// Write replaces the ledger on the controller, whole or not at all.
-func (l Ledger) Write(ctx context.Context, r slurmctl.Runner) error {
-	data, err := json.MarshalIndent(l, "", "  ")
+// Write replaces the ledger on every keeper that can be reached, whole or not at
+// all. A copy that is missed is older than the others from then on.
+func (l *Ledger) Write(ctx context.Context, to Keepers) error {
+	l.serial++
+	data, err := json.MarshalIndent(*l, "", "  ")
 	if err != nil {
 		return err
 	}
 	file := LedgerPath(l.Cluster)
 	script := "set -e\numask 077\nmkdir -p " + slurmctl.Quote(path.Dir(file)) + "\nnew=" + slurmctl.Quote(file+".new") +
 		"\ncat >\"$new\"\nsync \"$new\"\nmv -f \"$new\" " + slurmctl.Quote(file) + "\n"
-	if _, err := r.Run(ctx, script, append(data, '\n')); err != nil {
+	if err := to.each(ctx, script, append(data, '\n'), func([]byte) error { return nil }); err != nil {
 		return fmt.Errorf("writing the accounting ledger: %w", err)
 	}
 	return nil

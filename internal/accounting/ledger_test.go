@@ -3,6 +3,7 @@ package accounting
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestReadLedger(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			l, err := ReadLedger(context.Background(), answer(c.file), "test")
+			l, err := ReadLedger(context.Background(), Keepers{answer(c.file)}, "test")
 			switch {
 			case c.wrong == "" && (err != nil || len(l.Keys()) != 0):
 				t.Errorf("got %v, %v", l.Keys(), err)
@@ -60,6 +61,53 @@ func TestReadLedger(t *testing.T) {
 				t.Errorf("got error %v, want one with %q", err, c.wrong)
 			}
 		})
+	}
+}
+
+// keeper is a controller with a copy of the ledger, which may be out of reach.
+type keeper struct {
+	copy []byte
+	away bool
+}
+
+func (k *keeper) Run(_ context.Context, command string, stdin []byte) ([]byte, error) {
+	if k.away {
+		return nil, errors.New("no route to host")
+	}
+	if strings.Contains(command, "mv -f") {
+		k.copy = stdin
+		return nil, nil
+	}
+	return k.copy, nil
+}
+
+// TestEveryControllerKeepsTheLedger checks that neither another order of the
+// controllers nor one that was away makes what is ours somebody else's.
+func TestEveryControllerKeepsTheLedger(t *testing.T) {
+	ctx := context.Background()
+	one, two := &keeper{}, &keeper{}
+	l := NewLedger("test", k(KindQOS, "a", ""))
+	if err := l.Write(ctx, Keepers{one, two}); err != nil {
+		t.Fatal(err)
+	}
+	two.away = true
+	l = l.with([]Key{k(KindQOS, "b", "")}, []Key{k(KindQOS, "a", "")})
+	if err := l.Write(ctx, Keepers{two, one}); err != nil {
+		t.Fatal(err)
+	}
+	two.away = false
+	for name, all := range map[string]Keepers{"in order": {one, two}, "in another order": {two, one}, "a new one first": {&keeper{}, two, one}, "one is away": {&keeper{away: true}, one}} {
+		got, err := ReadLedger(ctx, all, "test")
+		if err != nil || got.Has(k(KindQOS, "a", "")) || !got.Has(k(KindQOS, "b", "")) {
+			t.Errorf("%s: %v, %v, want b alone", name, got.Keys(), err)
+		}
+	}
+	one.away, two.away = true, true
+	if _, err := ReadLedger(ctx, Keepers{one, two}, "test"); err == nil {
+		t.Error("no controller can be reached, and the ledger is taken for an empty one")
+	}
+	if err := l.Write(ctx, Keepers{one, two}); err == nil {
+		t.Error("no controller can be reached, and the ledger is taken for written")
 	}
 }
 

@@ -129,7 +129,7 @@ func qosBeforeController(t *testing.T, d db) {
 	d.Must(t, "rm /etc/slurm/slurm.conf")
 	desired := accounting.Desired{Cluster: "test", Entities: []entity{qos("urgent", set{"Priority": "9"}), qos("Standard", nil), qos("normal", nil)}}
 	for range 2 {
-		if err := accounting.Prepare(context.Background(), d.Cluster, "test", []string{"urgent", "Standard", "normal"}, next); err != nil {
+		if err := accounting.Prepare(context.Background(), d.Cluster, accounting.Keepers{d.Cluster}, "test", []string{"urgent", "Standard", "normal"}, next); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // reads a configuration with them: it would refuse to start without. [Apply]
 // gives them their fields later. SlurmConf is the new slurm.conf, by which
 // sacctmgr finds the database on a host that has none yet.
-func Prepare(ctx context.Context, r slurmctl.Runner, cluster string, qos []string, slurmConf string) error {
+func Prepare(ctx context.Context, r slurmctl.Runner, keepers Keepers, cluster string, qos []string, slurmConf string) error {
 	if len(qos) == 0 {
 		return nil
 	}
@@ -33,11 +33,12 @@ func Prepare(ctx context.Context, r slurmctl.Runner, cluster string, qos []strin
 	if len(missing) == 0 {
 		return nil
 	}
-	owned, err := ReadLedger(ctx, r, cluster)
+	owned, err := ReadLedger(ctx, keepers, cluster)
 	if err != nil {
 		return err
 	}
-	if err := owned.with(keys, nil).Write(ctx, r); err != nil {
+	owned = owned.with(keys, nil)
+	if err := owned.Write(ctx, keepers); err != nil {
 		return err
 	}
 	if _, err := withConf(ctx, r, slurmConf, "sacctmgr -i add qos "+slurmctl.Words(missing...)); err != nil {

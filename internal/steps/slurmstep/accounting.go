@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/accounting"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
 
@@ -45,7 +46,7 @@ func applyAccounting(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := accounting.Apply(ctx, ctl, spec.Desired, accounting.Options{Deadline: deadline})
+	result, err := accounting.Apply(ctx, ctl, spec.Desired, accounting.Options{Deadline: deadline, Keepers: keepers(session, spec.Controllers)})
 	var used *accounting.StillUsed
 	if errors.As(err, &used) {
 		return nil, fmt.Errorf("%w\nthey can submit no more; all other changes are made; the choices:\n  - %s", err, strings.Join(used.Choices(), "\n  - "))
@@ -72,5 +73,14 @@ func probeAccounting(ctx context.Context, in *step.Input) error {
 	if err != nil || ctl.Ping(ctx) != nil {
 		return nil // the controller's own probe says so
 	}
-	return accounting.Drift(ctx, ctl, spec.Desired)
+	return accounting.Drift(ctx, ctl, keepers(session, spec.Controllers), spec.Desired)
+}
+
+// keepers are the controllers, on which the ledger of accounting lies.
+func keepers(session *remote.Session, controllers []string) accounting.Keepers {
+	var all accounting.Keepers
+	for _, host := range controllers {
+		all = append(all, runner(session, host))
+	}
+	return all
 }

@@ -97,7 +97,7 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 		Files: spec.files(), Nodes: nodes, Applied: applied, Version: spec.Version,
 		Restart: plan.Needs(impact.RestartController), Reshape: plan.Drained(), Empty: plan.Emptied(), State: stateMove(before, spec), DrainDeadline: deadline,
 		Prepare: func(ctx context.Context) error {
-			return accounting.Prepare(ctx, ctl.Runner, spec.Cluster, partitionQOS(slurmConf), slurmConf)
+			return accounting.Prepare(ctx, ctl.Runner, keepers(session, spec.Controllers), spec.Cluster, partitionQOS(slurmConf), slurmConf)
 		},
 	})
 	if err != nil {
