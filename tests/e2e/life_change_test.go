@@ -68,7 +68,7 @@ func (l *life) reshape(t *testing.T, c *cluster.Cluster) {
 	ctld := c.Starts(t, "slurmctld", cluster.Controller)
 	other := c.Starts(t, "slurmd", "gpu1")
 	run := upUnderJob(t, c, "gpu2")
-	wantChanges(t, run, "update gpu2-host", "update gpu2-baseline", "update controller", "update gpu2", "update smoke", "update gate")
+	wantChanges(t, run, "update gpu2-host", "update gpu2-baseline", "update controller", "update gpu2", "update smoke")
 	if got := c.Slurm(t, "sinfo -h -N -n gpu2 -o '%T %G' | sort -u"); got != "idle gpu:h100:4" {
 		t.Errorf("gpu2 is %q, want idle with 4 GPUs", got)
 	}
