@@ -16,7 +16,7 @@ import (
 //   - targets: how each host is reached, as JSON: a list of objects with name,
 //     address, port, user, hostKeys, bastion and trustOnFirstUse
 //   - sshPrivateKey: the key that logs in, secret; absent where the SSH agent
-//     has it
+//     or the deployer's default keys are used
 //   - ledger and smoke: as the fields of the cluster
 //
 // A stack with several clusters can export those of one.
