@@ -1,6 +1,8 @@
 package config
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,7 +127,7 @@ func (f fields) number(field accounting.Field, n int) {
 
 func (f fields) tres(field accounting.Field, amounts map[string]int64) {
 	var words []string
-	for _, name := range sortedKeys(amounts) {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		words = append(words, name+"="+strconv.FormatInt(amounts[name], 10))
 	}
 	if len(words) > 0 {

@@ -1,9 +1,6 @@
 package config
 
-import (
-	"maps"
-	"slices"
-)
+import ()
 
 // Names that Slurm has without being told.
 const (
@@ -60,5 +57,3 @@ func (v *validator) count(host *Host) {
 		v.compute = append(v.compute, host.Name)
 	}
 }
-
-func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -172,7 +173,7 @@ func (v *validator) references(path string, names []string, what string, known m
 
 // didYouMean is a hint about names: the nearest one, or all of a few.
 func didYouMean(name string, known map[string]bool) string {
-	names := sortedKeys(known)
+	names := slices.Sorted(maps.Keys(known))
 	if meant := suggest.Closest(name, names); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}

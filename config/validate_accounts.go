@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -137,7 +138,7 @@ func (v *validator) associations(s *Slurm) {
 		v.defaultQOS(path, a.DefaultQOS, allowed)
 		v.limits(path+".limits", a.Limits)
 	}
-	for _, user := range sortedKeys(byUser) {
+	for _, user := range slices.Sorted(maps.Keys(byUser)) {
 		v.defaultAccount(s, byUser[user])
 	}
 	v.strangers(s, byUser)

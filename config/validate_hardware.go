@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
@@ -18,7 +20,7 @@ const manySockets = 8
 var gpuType = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*$`)
 
 func (v *validator) profiles() {
-	for _, name := range sortedKeys(v.env.Profiles) {
+	for _, name := range slices.Sorted(maps.Keys(v.env.Profiles)) {
 		path := strictyaml.Child("profiles", name)
 		profile := v.env.Profiles[name]
 		if !slurmWord.MatchString(name) {

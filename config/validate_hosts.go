@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func (v *validator) hostGroups() {
 			}
 		}
 	}
-	for _, name := range sortedKeys(v.env.Profiles) {
+	for _, name := range slices.Sorted(maps.Keys(v.env.Profiles)) {
 		if !used[name] && !v.isBroken("hosts") {
 			v.addf(KindWarning, strictyaml.Child("profiles", name), "", "no host has profile %q", name)
 		}

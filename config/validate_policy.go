@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,8 +83,8 @@ func (v *validator) qosFlags(path string, flags []string, version string) {
 		since, ok := qosFlags[flag]
 		switch {
 		case !ok:
-			hint := "one of " + strings.Join(sortedKeys(qosFlags), ", ")
-			if meant := suggest.Closest(flag, sortedKeys(qosFlags)); meant != "" {
+			hint := "one of " + strings.Join(slices.Sorted(maps.Keys(qosFlags)), ", ")
+			if meant := suggest.Closest(flag, slices.Sorted(maps.Keys(qosFlags))); meant != "" {
 				hint = fmt.Sprintf("did you mean %q?", meant)
 			}
 			v.addf(KindInvalid, at, hint, "%q is not a flag of a qos", flag)

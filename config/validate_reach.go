@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/netip"
 	"path"
 	"regexp"
@@ -51,7 +52,7 @@ func (v *validator) inventory(required bool) {
 func (v *validator) addresses(entries map[string]string) {
 	named := map[string]string{}  // host to the entry that names it
 	holder := map[string]string{} // address to the host that has it
-	for _, expression := range sortedKeys(entries) {
+	for _, expression := range slices.Sorted(maps.Keys(entries)) {
 		at := strictyaml.Child("inventory.addresses", expression)
 		from := len(v.problems)
 		names := v.expand(at, expression)

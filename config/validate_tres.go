@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ var licenseTRES = regexp.MustCompile(`^license/[A-Za-z0-9_.@-]+$`)
 
 // tres checks the names of trackable resources and their amounts.
 func tres[N int | int64](v *validator, path string, amounts map[string]N) {
-	for _, name := range sortedKeys(amounts) {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		at := strictyaml.Child(path, name)
 		v.tresName(at, name)
 		if amounts[name] < 0 {

@@ -163,7 +163,7 @@ func placed(files []slurmconf.File) []map[string]any {
 	out := []map[string]any{}
 	for _, file := range files {
 		out = append(out, map[string]any{
-			"path": "/etc/slurm/" + file.Name, "content": file.Content, "mode": file.Mode,
+			"path": slurmconf.DefaultConfigDir + "/" + file.Name, "content": file.Content, "mode": file.Mode,
 		})
 	}
 	return out

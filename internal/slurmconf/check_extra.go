@@ -2,7 +2,8 @@ package slurmconf
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,7 +13,7 @@ var extraFiles = []string{"slurm.conf", "cgroup.conf", "slurmdbd.conf", "job_con
 
 // checkExtra checks the extra keys of every file.
 func checkExtra(r *report, c Cluster) {
-	for _, file := range sortedKeys(c.Extra) {
+	for _, file := range slices.Sorted(maps.Keys(c.Extra)) {
 		path := fmt.Sprintf("extra.%q", file)
 		r.in(file, func() {
 			switch {
@@ -43,7 +44,7 @@ func (c Cluster) reader() Version {
 // them.
 func checkKeys(r *report, path, table string, extra map[string]string, versions ...Version) {
 	seen := map[string]string{}
-	for _, key := range sortedKeys(extra) {
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		at, low := path+"."+key, strings.ToLower(key)
 		if other, twice := seen[low]; twice {
 			r.add(at, key, "keep one", "%s and %s are one key to Slurm", other, key)
@@ -148,13 +149,4 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
 }

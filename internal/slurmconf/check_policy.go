@@ -2,6 +2,8 @@ package slurmconf
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -63,7 +65,7 @@ func checkPriority(r *report, c Cluster) {
 			r.add("priority."+w.field, "", "write 0 to leave it out", "weight %d", w.value)
 		}
 	}
-	for _, name := range sortedKeys(p.TRES) {
+	for _, name := range slices.Sorted(maps.Keys(p.TRES)) {
 		checkWord(r, "priority.tres."+name, "PriorityWeightTRES", "resource", name)
 		if strings.HasPrefix(strings.ToLower(name), "gres/gpu") && len(gpuTypes(c.Nodes)) == 0 {
 			r.add("priority.tres."+name, "PriorityWeightTRES", "leave it out", "no node has a GPU to weigh")

@@ -1,5 +1,10 @@
 package slurmconf
 
+import (
+	"maps"
+	"slices"
+)
+
 // Samples are the golden clusters, for tests outside the package.
 var Samples = samples
 
@@ -7,7 +12,7 @@ var Samples = samples
 // with a value of its kind.
 func Keys(table string, v Version, known bool) []string {
 	var out []string
-	for _, k := range sortedKeys(keyTables()[table]) {
+	for _, k := range slices.Sorted(maps.Keys(keyTables()[table])) {
 		info := keyTables()[table][k]
 		if info.in(v) != known {
 			continue

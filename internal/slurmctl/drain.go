@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (c *Client) Drain(ctx context.Context, names []string, reason string) (Drai
 			byReason[reason] = append(byReason[reason], n.Name)
 		}
 	}
-	for _, why := range sortedKeys(byReason) {
+	for _, why := range slices.Sorted(maps.Keys(byReason)) {
 		if err := c.update(ctx, byReason[why], "State=DRAIN", "Reason="+why); err != nil {
 			return done, fmt.Errorf("draining: %w", err)
 		}
@@ -104,7 +105,7 @@ func (c *Client) Undrain(ctx context.Context, names []string, reason string) ([]
 	if err := c.undrain(ctx, lift); err != nil {
 		return nil, fmt.Errorf("lifting drains: %w", err)
 	}
-	for _, before := range sortedKeys(back) {
+	for _, before := range slices.Sorted(maps.Keys(back)) {
 		if err := c.update(ctx, back[before], "Reason="+before); err != nil {
 			return lift, fmt.Errorf("putting a reason back: %w", err)
 		}
@@ -221,13 +222,4 @@ func (c *Client) busy(ctx context.Context, names []string) (*StillBusy, error) {
 		return nil, nil
 	}
 	return b, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

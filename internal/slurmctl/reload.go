@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 )
 
 // reload places the files and makes slurmctld use them, in the way that the
@@ -60,7 +61,8 @@ func (a *activation) reload(ctx context.Context) error {
 // coldNodes tells whether a change of the node set needs a restart: before
 // 23.11 a reconfigure with other nodes is fatal.
 func (a *activation) coldNodes() bool {
-	return a.spec.Version < "23.11"
+	version, err := slurmconf.ParseVersion(a.spec.Version)
+	return err != nil || !version.ReconfigureTakesNodes()
 }
 
 // close keeps jobs from the hosts that join. They cannot have started one: no

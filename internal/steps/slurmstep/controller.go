@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,12 +14,13 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
 
 // configDir is where slurmctld reads its files on Debian.
-const configDir = "/etc/slurm"
+const configDir = slurmconf.DefaultConfigDir
 
 // ControllerSpec says what the controllers run with.
 type ControllerSpec struct {
@@ -105,7 +108,7 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 	}
 	for _, host := range spec.Controllers {
 		// slurmdbd.conf belongs to the database's step, which may have this host too.
-		if err := removeStale(ctx, session, host, append(sortedKeys(spec.Files), "slurmdbd.conf")); err != nil {
+		if err := removeStale(ctx, session, host, append(slices.Sorted(maps.Keys(spec.Files)), "slurmdbd.conf")); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +117,7 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 
 func (s ControllerSpec) files() []slurmctl.File {
 	var files []slurmctl.File
-	for _, name := range sortedKeys(s.Files) {
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
 		file := slurmctl.File{Path: configDir + "/" + name, Content: s.Files[name], Mode: 0o644}
 		for _, script := range s.Scripts {
 			if script == name {

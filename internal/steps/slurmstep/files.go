@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
@@ -27,13 +26,4 @@ func unchanged(ctx context.Context, session *remote.Session, host string, files 
 		return fmt.Errorf("files on %s were changed by somebody else: %s", host, strings.ReplaceAll(out, "\n", "; "))
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	return keys
 }

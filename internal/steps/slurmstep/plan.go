@@ -3,7 +3,9 @@ package slurmstep
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
@@ -17,7 +19,7 @@ import (
 func placed(ctx context.Context, session *remote.Session, spec ControllerSpec) (map[string]string, error) {
 	for _, host := range spec.Controllers {
 		files := map[string]string{}
-		for _, name := range sortedKeys(spec.Files) {
+		for _, name := range slices.Sorted(maps.Keys(spec.Files)) {
 			content, err := session.Run(ctx, host, "cat "+configDir+"/"+name+" 2>/dev/null || true", nil)
 			if err != nil {
 				return nil, err
