@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,8 @@ func TestFaults(t *testing.T) {
 				t.Errorf("jobs %v were accepted and have no record", lost)
 			}
 		}, false, false},
+		{"destroy of hosts that refuse the login", downWithoutLogin, false, false},
+		{"destroy without slurmctld", downWithoutSlurmctld, false, false},
 		{"destroy without the controller's container", downWithoutController, true, false},
 	})
 }
@@ -229,6 +232,51 @@ func killUp(t *testing.T, c *cluster.Cluster) {
 		t.Error("a killed up reports success")
 	}
 	wantSays(t, heals(t, c), "its lock goes")
+}
+
+// refuses destroys in vain, and checks that the cluster is as it was.
+func refuses(t *testing.T, c *cluster.Cluster, restore func(), says ...string) {
+	t.Helper()
+	run := c.TryDown(t)
+	restore()
+	if run.Err == nil {
+		t.Fatalf("destroy goes on:\n%s", run.Output)
+	}
+	wantSays(t, run, says...)
+	// What takes nothing away may be gone from the state, and nothing else is.
+	for _, change := range c.Up(t).Changes() {
+		if !slices.Contains([]string{"create accounting", "create gate", "create smoke"}, change) {
+			t.Errorf("after the refusal up does more than it should: %s", change)
+		}
+	}
+	wantChanges(t, c.Up(t))
+	worksAgain(t, c)
+}
+
+// downWithoutLogin destroys as somebody whose key does not log in.
+func downWithoutLogin(t *testing.T, c *cluster.Cluster) {
+	hosts := []string{cluster.Controller, "gpu1", "gpu2"}
+	for _, host := range hosts {
+		c.On(t, host, "mv /root/.ssh/authorized_keys /root/.ssh/kept")
+	}
+	refuses(t, c, func() {
+		for _, host := range hosts {
+			c.On(t, host, "mv /root/.ssh/kept /root/.ssh/authorized_keys")
+		}
+	}, "nobody can tell whether jobs run", cluster.Controller+": no login over SSH", "load the key that logs in")
+}
+
+// downWithoutSlurmctld destroys while slurmctld is down and a job runs.
+func downWithoutSlurmctld(t *testing.T, c *cluster.Cluster) {
+	job := c.Submit(t, "alice", "-w gpu1 --gres=gpu:1 -t 10", "sleep 60")
+	c.WaitRunning(t, job)
+	if run := c.TryDown(t); run.Err == nil || !run.Says("1 jobs are on the cluster") {
+		t.Fatalf("destroy while a job runs ends with %v:\n%s", run.Err, run.Output)
+	}
+	c.On(t, cluster.Controller, "systemctl stop slurmctld")
+	refuses(t, c, func() { c.On(t, cluster.Controller, "systemctl start slurmctld") },
+		"slurmctld does not answer on "+cluster.Controller, "GPUCLUSTER_DESTROY_RUNNING_JOBS=yes")
+	c.WaitJob(t, job, 2*time.Minute, "COMPLETED")
 }
 
 func downWithoutController(t *testing.T, c *cluster.Cluster) {
