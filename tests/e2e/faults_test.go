@@ -94,20 +94,6 @@ func killDaemons(t *testing.T, c *cluster.Cluster) {
 	heals(t, c)
 }
 
-// stateSaved waits until slurmctld has written all jobs to its disk. It does so
-// up to 5 s after a change (SAVE_MAX_WAIT in its source), so one that is killed
-// right after a submission loses a job that sbatch acknowledged; no tool beside
-// Slurm can prevent that. A change after the mark makes a save that is newer.
-func stateSaved(t *testing.T, c *cluster.Cluster, job string) {
-	t.Helper()
-	const mark = "/run/e2e-before-the-save"
-	c.Slurm(t, "touch "+mark+"; scontrol update jobid="+job+" comment=to-be-saved")
-	cluster.Until(t, "slurmctld to save its jobs", time.Minute, func() error {
-		_, err := c.TryOn(t, cluster.Controller, "test /var/spool/slurmctld/job_state -nt "+mark)
-		return err
-	})
-}
-
 func rebootHost(t *testing.T, c *cluster.Cluster) {
 	job := c.Submit(t, "alice", "-w gpu1 --no-requeue --gres=gpu:1 -t 10", "sleep 500")
 	c.WaitRunning(t, job)
