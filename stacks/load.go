@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/project"
 )
 
 // fileVariable names another file to read the environment from than the
@@ -21,11 +22,11 @@ const fileVariable = "GPUCLUSTER_ENVIRONMENT_FILE"
 func load(ctx *pulumi.Context) (*config.Environment, error) {
 	file := os.Getenv(fileVariable)
 	if file == "" {
-		file = filepath.Join("stacks", "Pulumi."+ctx.Stack()+".yaml")
+		file = project.StackFile(ctx.Stack())
 	}
 	path := file
 	if !filepath.IsAbs(path) {
-		root, err := projectRoot()
+		root, err := project.Root()
 		if err != nil {
 			return nil, err
 		}
@@ -55,21 +56,4 @@ func load(ctx *pulumi.Context) (*config.Environment, error) {
 		}
 	}
 	return env, config.FillSecrets(env, decrypted)
-}
-
-// projectRoot is the nearest folder, from the current one upwards, with a
-// Pulumi project. Not every release of the language host tells it.
-func projectRoot() (string, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the project: %w", err)
-	}
-	for at := here; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "Pulumi.yaml")); err == nil {
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("finding the project: no Pulumi.yaml in %s or above", here)
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/project"
 	"github.com/gpucluster/pulumi-gpucluster/internal/suggest"
 )
 
@@ -39,11 +40,14 @@ func isPath(argument string) bool {
 
 // stackFile finds the file of a named environment.
 func stackFile(name string) (string, error) {
-	root, err := projectRoot()
+	root, err := project.Root()
+	if errors.Is(err, project.ErrNone) {
+		return "", fmt.Errorf("%w\n  hint: run it within the project, or give the path of the file", err)
+	}
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(root, "stacks", "Pulumi."+name+".yaml")
+	file := filepath.Join(root, project.StackFile(name))
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -56,39 +60,13 @@ func stackFile(name string) (string, error) {
 	return "", fmt.Errorf("no environment %q: %s does not exist\n  hint: there are: %s", name, file, strings.Join(names, ", "))
 }
 
-// projectRoot is the nearest folder, from the current one upwards, that holds
-// a Pulumi project with stacks; relative, so that messages stay short.
-func projectRoot() (string, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the project: %w", err)
-	}
-	for at := here; ; at = filepath.Dir(at) {
-		if isProject(at) {
-			return filepath.Rel(here, at)
-		}
-		if at == filepath.Dir(at) {
-			return "", errors.New("finding the project: no Pulumi.yaml with a stacks folder here or above\n" +
-				"  hint: run it within the project, or give the path of the file")
-		}
-	}
-}
-
-func isProject(dir string) bool {
-	for _, name := range []string{"Pulumi.yaml", "stacks"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
 func environmentNames(root string) []string {
-	files, _ := filepath.Glob(filepath.Join(root, "stacks", "Pulumi.*.yaml"))
+	files, _ := filepath.Glob(filepath.Join(root, project.StackFile("*")))
 	var names []string
 	for _, file := range files {
-		name := strings.TrimPrefix(filepath.Base(file), "Pulumi.")
-		names = append(names, strings.TrimSuffix(name, ".yaml"))
+		if name, ok := config.StackOf(file); ok {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names
