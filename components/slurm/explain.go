@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,15 @@ import (
 // CheckChange refuses what cannot change while the cluster exists. NewCluster
 // refuses it too, but a program that makes the hosts itself asks before it
 // declares them: else they would be changed for a cluster that is then refused.
+// The name is that of the cluster, and the assessment holds what the last update
+// left. The error names each change and the way that exists.
 func CheckChange(name string, env *config.Environment, assessment *heal.Assessment) error {
+	if env == nil || env.Slurm == nil {
+		return errors.New("a cluster needs an environment with a slurm section")
+	}
+	if err := config.Check(env, config.PartScheduler); err != nil {
+		return err
+	}
 	files, err := slurmconf.Render(env.SlurmCluster())
 	if err != nil {
 		return fmt.Errorf("rendering the configuration: %w", err)

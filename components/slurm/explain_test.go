@@ -103,3 +103,26 @@ func TestTwoClusters(t *testing.T) {
 
 // asPreview keeps the probes of a real update from looking for the hosts.
 func asPreview(info *pulumi.RunInfo) { info.DryRun = true }
+
+// TestCheckChangeJudgesItsEnvironment checks that it needs no other component to
+// have done so.
+func TestCheckChangeJudgesItsEnvironment(t *testing.T) {
+	none := pulumitest.Environment(t)
+	none.Slurm = nil
+	bad := pulumitest.Environment(t)
+	bad.Slurm.Partitions[0].Hosts = "nowhere"
+	for name, c := range map[string]struct {
+		env  *config.Environment
+		want string
+	}{
+		"none":     {nil, "slurm section"},
+		"no slurm": {none, "slurm section"},
+		"bad":      {bad, "nowhere"},
+		"good":     {pulumitest.Environment(t), ""},
+	} {
+		err := slurm.CheckChange("c", c.env, nil)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+}

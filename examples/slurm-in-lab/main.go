@@ -49,6 +49,10 @@ func build(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
+	// What cannot change is refused before a container is made anew for it.
+	if err := slurm.CheckChange(env.Name, env, assessment); err != nil {
+		return err
+	}
 	containers, err := lab.NewLab(ctx, env.Name, &lab.LabArgs{Environment: env, Heal: assessment})
 	if err != nil {
 		return err
