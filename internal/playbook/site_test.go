@@ -14,6 +14,7 @@ func TestWhatTheSiteHas(t *testing.T) {
 	w := newWorldOf(t, lab.ImageSpec{Slurm: "24.11"}, "site")
 	t.Run("a MUNGE key", func(t *testing.T) { w.of(t).siteKey() })
 	t.Run("storage for the state", func(t *testing.T) { w.of(t).siteStorage() })
+	t.Run("a mounted home", func(t *testing.T) { w.of(t).siteHome() })
 	t.Run("a clock", func(t *testing.T) { w.of(t).siteClock() })
 	t.Run("a database server", func(t *testing.T) { w.of(t).siteDatabase() })
 }
@@ -92,6 +93,16 @@ func (w *world) siteStorage() {
 	w.twice(playbook.Controller, only("ctl1"), v, secrets)
 	w.want("ctl1", "grep -c '^ExecStartPre=/usr/bin/mountpoint -q /home$' /etc/systemd/system/slurmctld.service.d/gpucluster.conf", "1")
 	w.on("ctl1", "systemctl stop slurmctld; rm -f /etc/slurm/*.conf; umount /shared")
+}
+
+// siteHome is a tree that the site mounts: the toolkit looks, and mounts nothing.
+func (w *world) siteHome() {
+	clients := map[string][]string{"clients": {"gpu1"}}
+	v := vars{"shared_home_kind": "existing", "shared_home_path": "/srv/people"}
+	w.on("gpu1", "mkdir -p /srv/people")
+	w.refused(playbook.SharedHome, clients, v, nil, "Check that the tree is mounted", "/srv/people is not mounted, or its server does not answer")
+	w.on("gpu1", "mount -t tmpfs none /srv/people")
+	w.unchanged(playbook.SharedHome, clients, v)
 }
 
 // siteClock has a service that keeps the clock, or the package of one. The real
