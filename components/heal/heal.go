@@ -89,6 +89,17 @@ func (a *Assessment) Stdin(resource string) (string, bool) {
 	return r.Text("stdin"), ok
 }
 
+// Quarantined reports whether the last update left the host of the named
+// resource in quarantine.
+func (a *Assessment) Quarantined(resource string) bool {
+	if a == nil {
+		return false
+	}
+	r, _ := a.prior.Command(resource)
+	outcome, ok := step.ReadOutcome(r.Text("stdout"))
+	return ok && outcome.Status == step.StatusQuarantined
+}
+
 // Named lists the resources of the last update that run the named step, in
 // lexical order.
 func (a *Assessment) Named(stepName string) []string {

@@ -77,6 +77,9 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 	if err := args.validate(); err != nil {
 		return nil, err
 	}
+	if err := CheckChange(args.Environment, args.Heal); err != nil {
+		return nil, err
+	}
 	h := &Hosts{
 		Connections: args.Connections,
 		prepared:    map[string][]pulumi.Resource{},

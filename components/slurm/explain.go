@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/components/heal"
+	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
-// CheckChange refuses what cannot change while the cluster exists. NewCluster
-// refuses it too, but a program that makes the hosts itself asks before it
+// CheckChange refuses what cannot change while the cluster exists, and on its
+// hosts ([hosts.CheckChange]). NewHosts and NewCluster refuse it too, but a program that makes the hosts itself asks before it
 // declares them: else they would be changed for a cluster that is then refused.
 // The name is that of the cluster, and the assessment holds what the last update
 // left. The error names each change and the way that exists.
@@ -24,6 +25,9 @@ func CheckChange(name string, env *config.Environment, assessment *heal.Assessme
 		return errors.New("a cluster needs an environment with a slurm section")
 	}
 	if err := config.Check(env, config.PartScheduler); err != nil {
+		return err
+	}
+	if err := hosts.CheckChange(env, assessment); err != nil {
 		return err
 	}
 	files, err := slurmconf.Render(env.SlurmCluster())
