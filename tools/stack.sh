@@ -95,6 +95,11 @@ if [[ -n $state && -z ${PULUMI_CONFIG_PASSPHRASE+set}${PULUMI_CONFIG_PASSPHRASE_
 	fi
 fi
 
+# A file with mistakes goes no further: no stack is made for it.
+case $verb in
+up | preview) report=$(gpucluster check "$file" 2>&1 >/dev/null) || die "$file has mistakes"$'\n\n'"$report" ;;
+esac
+
 # Pulumi writes the salt into the file that it takes the configuration from. It gets a copy, so the checkout stays clean.
 work=$root/.state/work
 mkdir -p "$work"
@@ -161,14 +166,23 @@ esac
 case $verb in
 up)
 	# What the stack gives out is long, and the status that follows says what a person needs of it.
-	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview --suppress-outputs "$@"
+	status=0
+	pulumi up --stack "$env" --config-file "$config" --yes --skip-preview --suppress-outputs "$@" || status=$?
+	if ((status != 0)); then
+		printf '\nstack: this run did not finish. What it has done stays. See to what is said above and run it again: it goes on from here.\n' >&2
+		exit "$status"
+	fi
 	printf '\n'
 	show
 	;;
 preview)
 	# A preview keeps no state. By default it would write all of it out after each resource all the same, which takes minutes
 	# with a thousand hosts. (An up needs that: it is what a run that is cut off goes on from.)
-	PULUMI_SKIP_CHECKPOINTS=true pulumi preview --stack "$env" --config-file "$config" --diff "$@"
+	PULUMI_SKIP_CHECKPOINTS=true pulumi preview --stack "$env" --config-file "$config" --suppress-outputs "$@"
+	case " $* " in
+	*" --diff "*) ;;
+	*) printf '\nEvery value that changes, resource by resource: make preview ENV=%s ARGS=--diff\n' "$env" ;;
+	esac
 	;;
 down)
 	pulumi destroy --stack "$env" --config-file "$config" --yes --skip-preview "$@"

@@ -35,42 +35,54 @@ func CheckChange(name string, env *config.Environment, assessment *heal.Assessme
 		return fmt.Errorf("rendering the configuration: %w", err)
 	}
 	b := &builder{name: name, env: env, heal: assessment, files: files}
-	_, err = b.change()
+	_, _, err = b.change()
 	return err
 }
 
 // explain tells what a change of the configuration means, from what the last
 // update placed, before anything is registered. It refuses what cannot change.
 func (b *builder) explain() error {
-	plan, err := b.change()
-	if err != nil || plan.None() {
+	previous, plan, err := b.change()
+	switch {
+	case err != nil || plan.None():
 		return err
+	case len(previous.Files) == 0:
+		return b.ctx.Log.Info("the cluster is new:\n"+strings.Join(plan.Summary(), "\n"), nil)
 	}
-	return b.ctx.Log.Info("the configuration changes:\n"+plan.String(), nil)
+	return b.ctx.Log.Info("the configuration changes:\n"+plan.String()+"lines that change\n"+impact.Lines(previous, b.set()), nil)
 }
 
-// change compares with what the last update placed; without one, nothing
-// changes.
-func (b *builder) change() (impact.Plan, error) {
+// set is the file set that is to be placed.
+func (b *builder) set() impact.Set {
+	return impact.Of(b.files, hostNames(b.env.HostsWithRole(config.RoleLogin))...)
+}
+
+// change compares with what the last update placed, which has no files where
+// there was none. A program that does not assess its stack knows of none, and
+// gets no plan.
+func (b *builder) change() (impact.Set, impact.Plan, error) {
+	if b.heal == nil {
+		return impact.Set{}, impact.Plan{}, nil
+	}
 	if err := b.renamed(); err != nil {
-		return impact.Plan{}, err
+		return impact.Set{}, impact.Plan{}, err
 	}
-	previous, ok, err := b.previous()
-	if err != nil || !ok {
-		return impact.Plan{}, err
-	}
-	plan, err := impact.Compare(previous, impact.Of(b.files, hostNames(b.env.HostsWithRole(config.RoleLogin))...))
+	previous, err := b.previous()
 	if err != nil {
-		return impact.Plan{}, fmt.Errorf("comparing with what was placed last: %w", err)
+		return impact.Set{}, impact.Plan{}, err
+	}
+	plan, err := impact.Compare(previous, b.set())
+	if err != nil {
+		return impact.Set{}, impact.Plan{}, fmt.Errorf("comparing with what was placed last: %w", err)
 	}
 	if refused := plan.Refused(); len(refused) > 0 {
 		var lines []string
 		for _, change := range refused {
 			lines = append(lines, change.String()+": "+change.Why)
 		}
-		return impact.Plan{}, fmt.Errorf("refused, since it cannot change while the cluster exists:\n  %s", strings.Join(lines, "\n  "))
+		return impact.Set{}, impact.Plan{}, fmt.Errorf("refused, since it cannot change while the cluster exists:\n  %s", strings.Join(lines, "\n  "))
 	}
-	return plan, nil
+	return previous, plan, nil
 }
 
 // renamed refuses to build a cluster of the last update anew under another
@@ -105,37 +117,38 @@ func (b *builder) renamed() error {
 // clusterName is the name of the cluster in the accounting database.
 func (b *builder) clusterName() string { return strings.ToLower(b.env.Slurm.ClusterName) }
 
-// previous is the file set of the last update, if there was one.
-func (b *builder) previous() (impact.Set, bool, error) {
+// previous is the file set of the last update; without files where there was
+// none.
+func (b *builder) previous() (impact.Set, error) {
 	text, ok := b.heal.Stdin(b.name + "-controller")
 	if !ok {
-		return impact.Set{}, false, nil
+		return impact.Set{Version: b.files.Version}, nil
 	}
 	var spec slurmstep.ControllerSpec
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
-		return impact.Set{}, false, fmt.Errorf("reading what was placed last: %w", err)
+		return impact.Set{}, fmt.Errorf("reading what was placed last: %w", err)
 	}
 	version, err := slurmconf.ParseVersion(spec.Version)
 	if err != nil {
-		return impact.Set{}, false, fmt.Errorf("reading what was placed last: %w", err)
+		return impact.Set{}, fmt.Errorf("reading what was placed last: %w", err)
 	}
 	for what, ids := range map[string][2]any{
 		"slurmUid": {spec.Vars["slurm_packages_uid"], float64(b.env.Slurm.SlurmUID)},
 		"slurmGid": {spec.Vars["slurm_packages_gid"], float64(b.env.Slurm.SlurmGID)},
 	} {
 		if ids[0] != nil && ids[0] != ids[1] {
-			return impact.Set{}, false, fmt.Errorf("slurm.%s was %v and cannot become %v while the cluster exists: the files of the slurm user belong to the old id", what, ids[0], ids[1])
+			return impact.Set{}, fmt.Errorf("slurm.%s was %v and cannot become %v while the cluster exists: the files of the slurm user belong to the old id", what, ids[0], ids[1])
 		}
 	}
 	set := impact.Set{Version: version, Files: spec.Files, Login: hostNames(b.env.HostsWithRole(config.RoleLogin))}
 	if text, ok := b.heal.Stdin(b.name + "-database"); ok {
 		var database slurmstep.DatabaseSpec
 		if err := json.Unmarshal([]byte(text), &database); err != nil {
-			return impact.Set{}, false, fmt.Errorf("reading what was placed last: %w", err)
+			return impact.Set{}, fmt.Errorf("reading what was placed last: %w", err)
 		}
 		for name, content := range database.Files {
 			set.Files[name] = content
 		}
 	}
-	return set, true, nil
+	return set, nil
 }

@@ -6,6 +6,7 @@ package stackoutput
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -42,6 +43,9 @@ func Read(ctx context.Context, stack string) (Outputs, error) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	data, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return outputs, fmt.Errorf("pulumi, which keeps what is known of %[1]s, is not on PATH; in a checkout of gpucluster type: make status ENV=%[1]s, or tools/stack.sh ssh %[1]s HOST", stack)
+	}
 	if err != nil {
 		return outputs, fmt.Errorf("asking pulumi about %s: %w: %s", stack, err, strings.TrimSpace(stderr.String()))
 	}
@@ -49,7 +53,7 @@ func Read(ctx context.Context, stack string) (Outputs, error) {
 		return outputs, fmt.Errorf("reading what pulumi says about %s: %w", stack, err)
 	}
 	if outputs.Targets == "" {
-		return outputs, fmt.Errorf("stack %q has no output \"targets\": its last update failed, or its program does not export it (slurm.Cluster.Outputs)", stack)
+		return outputs, fmt.Errorf("stack %q has no output \"targets\": it was taken down, no update of it has finished yet, or its program does not export it (slurm.Cluster.Outputs)", stack)
 	}
 	return outputs, nil
 }

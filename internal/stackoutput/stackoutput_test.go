@@ -54,7 +54,7 @@ func TestRead(t *testing.T) {
 
 func TestWithoutPulumi(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Read(context.Background(), "e"); err == nil || !strings.Contains(err.Error(), "asking pulumi about e") {
+	if _, err := Read(context.Background(), "e"); err == nil || !strings.Contains(err.Error(), "make status ENV=e") {
 		t.Errorf("error %v", err)
 	}
 }

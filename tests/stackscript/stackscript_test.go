@@ -160,8 +160,8 @@ func TestStackFromTwoCheckouts(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "the state")
 
 	preview := must(t)(stack(first, state, []string{"preview", "test-env"}))
-	if !strings.Contains(preview, "summary: \"built a cluster from config\"") {
-		t.Errorf("the preview does not show the output:\n%s", preview)
+	if !strings.Contains(preview, "+ 1 to create") || !strings.HasSuffix(strings.TrimSpace(preview), "make preview ENV=test-env ARGS=--diff") {
+		t.Errorf("the preview does not end with what is to be made and how to see more of it:\n%s", preview)
 	}
 	up := must(t)(stack(first, state, []string{"up", "test-env"}))
 	if lines := strings.Split(strings.TrimSpace(up), "\n"); lines[len(lines)-1] != "test-env as it is: status --ssh tools/stack.sh ssh test-env" {
@@ -342,6 +342,23 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain for %s", what)
 		}
+	}
+}
+
+func TestAFileWithMistakes(t *testing.T) {
+	dir, state := checkout(t, program), filepath.Join(t.TempDir(), "state")
+	judge := filepath.Join(dir, ".tools", "bin", "gpucluster")
+	if err := os.WriteFile(judge, []byte("#!/bin/sh\necho \"line 3 of $2 is wrong\" >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"up", "preview"} {
+		output, err := stack(dir, state, []string{verb, "test-env"})
+		if err == nil || !strings.Contains(output, "line 3 of stacks/Pulumi.test-env.yaml is wrong") {
+			t.Errorf("%s: %v\n%s", verb, err, output)
+		}
+	}
+	if made, _ := filepath.Glob(filepath.Join(state, ".pulumi", "stacks", "gpucluster", "*")); len(made) > 0 {
+		t.Errorf("a stack was made for it: %v", made)
 	}
 }
 
