@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -78,8 +76,6 @@ type stackFile struct {
 	Environment     raw            `yaml:"environment,omitempty"`
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
-
 // parse reads the one document of the file; nil when there is none.
 func (r *Report) parse(content []byte) (node *yaml.Node) {
 	defer func() {
@@ -112,15 +108,6 @@ func (r *Report) parse(content []byte) (node *yaml.Node) {
 	return document.Content[0]
 }
 
-func (r *Report) syntax(err error) {
-	parts := yamlLine.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
-	line, atoiErr := strconv.Atoi(parts[1])
-	if atoiErr != nil || line < 1 {
-		line = 1
-	}
-	r.add(Problem{Kind: KindSyntax, Line: line, Column: 1, What: "not YAML: " + parts[2],
-		Hint: "look at this line and the one before: indentation is blanks, never tabs; quotes and brackets are closed"})
-}
 
 // environmentNode finds the environment in the stack file, with its key.
 func (r *Report) environmentNode(document *yaml.Node) (key, value *yaml.Node) {
