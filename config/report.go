@@ -139,7 +139,7 @@ func (r *Report) addDecodedOne(p strictyaml.Problem, starts []int) {
 	hint := p.Hint
 	switch Kind(p.Kind) {
 	case KindSecret:
-		hint = secretHint(p.Path)
+		hint = secretHint(r.File, p.Path)
 		r.withhold(p.Line, starts)
 	case KindUnknownKey, KindDuplicate:
 		r.withhold(p.Line, starts)

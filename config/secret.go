@@ -25,10 +25,14 @@ func (s *Secret) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// secretHint says how to set the secret at a path. Pulumi reads the value from
-// standard input, so that it is in no command line.
-func secretHint(path string) string {
-	return fmt.Sprintf("take it out and run: tools/stack.sh pulumi ENV config set --secret --path '%s.%s' < file", EnvironmentKey, path)
+// secretHint says how to set the secret at a path in a file. Pulumi reads the
+// value from standard input, so that it is in no command line.
+func secretHint(file, path string) string {
+	stack, ok := StackOf(file)
+	if !ok {
+		stack = "ENV"
+	}
+	return fmt.Sprintf("take it out and run: tools/stack.sh pulumi %s config set --secret --path '%s.%s' < file", stack, EnvironmentKey, path)
 }
 
 // FillSecrets fills in the clear text of the secrets that the file gives.

@@ -131,3 +131,14 @@ func TestValidateSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretHint checks that the command that sets a secret can be run as it is
+// shown.
+func TestSecretHint(t *testing.T) {
+	text := strings.Replace(withSecrets, "mungeKey:\n        secure: v1:def", "mungeKey: canary", 1)
+	for file, want := range map[string]string{"stacks/Pulumi.mine.yaml": "pulumi mine config set", "f.yaml": "pulumi ENV config set"} {
+		if _, report := Load(file, []byte(text)); !strings.Contains(report.String(), want) {
+			t.Errorf("%s: want %q in\n%s", file, want, report)
+		}
+	}
+}

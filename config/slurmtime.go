@@ -52,6 +52,9 @@ func parseSlurmTime(text string) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
+// twoFields is a time of two fields, which looks like hours and minutes.
+var twoFields = regexp.MustCompile(`^\d+:\d+$`)
+
 // slurmTime checks a time that may be left out.
 func (v *validator) slurmTime(path, text string) (d time.Duration, ok bool) {
 	if text == "" || v.isBroken(path) {
@@ -65,6 +68,10 @@ func (v *validator) slurmTime(path, text string) (d time.Duration, ok bool) {
 	if d == 0 {
 		v.add(KindInvalid, path, "leave it out for no bound", "no time at all")
 		return 0, false
+	}
+	if twoFields.MatchString(text) {
+		v.addf(KindWarning, path, fmt.Sprintf("write %s:00 for hours and minutes, %02d:%02d:%02d for what it is", text, d/time.Hour, d/time.Minute%60, d/time.Second%60),
+			"%s is minutes and seconds to Slurm", text)
 	}
 	return d, true
 }

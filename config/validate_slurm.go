@@ -191,7 +191,7 @@ func (v *validator) partitions(s *Slurm) {
 		v.references(path+".allowQos", p.AllowQOS, "qos", v.qos)
 		v.reference(path+".qos", p.QOS, "qos", v.qos)
 		if p.MaxNodes > len(names) && len(names) > 0 {
-			v.addf(KindWarning, path+".maxNodes", "", "the partition has only %d hosts", len(names))
+			v.addf(KindWarning, path+".maxNodes", "", "the partition has only %s", count(len(names), "host"))
 		}
 	}
 	if v.isBroken("hosts") || v.isBroken("slurm.partitions") || v.unreadable() || len(s.Partitions) == 0 {

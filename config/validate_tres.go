@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
+	"github.com/gpucluster/pulumi-gpucluster/internal/suggest"
 )
 
 // plainTRES are resources that every cluster accounts for.
@@ -46,6 +47,8 @@ func (v *validator) tresName(path, name string) {
 		hint := "one of " + strings.Join(plainTRES, ", ") + ", gres/gpu, gres/gpu:<type>, license/<name>"
 		if strings.HasPrefix(name, "gpu") {
 			hint = "write gres/" + name
+		} else if meant := suggest.Closest(name, append(slices.Clone(plainTRES), "gres/gpu")); meant != "" {
+			hint = fmt.Sprintf("did you mean %q?", meant)
 		}
 		v.addf(KindInvalid, path, hint, "%q is not a trackable resource", name)
 	}

@@ -22,7 +22,7 @@ func newCheckCommand() *cobra.Command {
 		Long: "Check an environment file: keys, types, references, hardware, names and the Slurm release's rules.\n" +
 			"Every problem is reported at once with its line and what to write instead. Nothing is touched.",
 		Example: "  gpucluster check lab-slurm\n  gpucluster check path/to/Pulumi.mine.yaml",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneEnvironment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			env, report, err := loadEnvironment(args[0])
 			if err != nil {
@@ -58,7 +58,11 @@ func summarize(out io.Writer, env *config.Environment, warnings int) error {
 		partitions = append(partitions, partition.Name)
 	}
 	fmt.Fprintf(w, "partitions\t%s\n", strings.Join(partitions, ", "))
-	fmt.Fprintf(w, "result\tno errors, %d warnings\n", warnings)
+	plural := "s"
+	if warnings == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(w, "result\tno errors, %d warning%s\n", warnings, plural)
 	return w.Flush()
 }
 

@@ -97,7 +97,15 @@ func TestUnknownEnvironment(t *testing.T) {
 			t.Errorf("check %s: %v, want %q in it", argument, err, want)
 		}
 	}
+	for _, command := range []string{"check", "render", "status"} {
+		if _, _, err := run(t, command); err == nil || !strings.Contains(err.Error(), "which environment?\n  hint: there are: "+strings.Join(environments(t), ", ")) {
+			t.Errorf("%s without an environment: %v", command, err)
+		}
+	}
 	t.Chdir(t.TempDir())
+	if _, _, err := run(t, "check"); err == nil || !strings.Contains(err.Error(), "give the path of its file") {
+		t.Errorf("outside of a project, without an environment: %v", err)
+	}
 	if _, _, err := run(t, "check", "lab-slurm"); err == nil || !strings.Contains(err.Error(), "run it within the project") {
 		t.Errorf("outside of a project: %v", err)
 	}

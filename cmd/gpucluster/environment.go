@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/project"
 	"github.com/gpucluster/pulumi-gpucluster/internal/suggest"
@@ -32,6 +34,19 @@ func loadEnvironment(argument string) (*config.Environment, *config.Report, erro
 	}
 	env, report := config.Load(file, content)
 	return env, report, report.Err()
+}
+
+// oneEnvironment takes one argument, and lists the environments where it is
+// missing.
+func oneEnvironment(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return cobra.ExactArgs(1)(cmd, args)
+	}
+	hint := "give the path of its file"
+	if root, err := project.Root(); err == nil {
+		hint = "there are: " + strings.Join(environmentNames(root), ", ")
+	}
+	return fmt.Errorf("which environment?\n  hint: %s", hint)
 }
 
 func isPath(argument string) bool {

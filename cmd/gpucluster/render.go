@@ -23,7 +23,7 @@ func newRenderCommand() *cobra.Command {
 		Long: "Render the configuration files of an environment, byte for byte as they are placed on the hosts.\n" +
 			"Secrets are not part of them: a password is added on the host. Without --out everything is printed.",
 		Example: "  gpucluster render lab-slurm\n  gpucluster render lab-slurm --out rendered",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneEnvironment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			env, report, err := loadEnvironment(args[0])
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,7 @@ func newStatusCommand() *cobra.Command {
 		Short: "Show an environment as it is now: hosts, owners, partitions, jobs",
 		Long: "Show an environment as it is now: hosts, owners, partitions, jobs.\n" +
 			"The environment is a stack of the Pulumi project in the current folder.",
-		Args: cobra.ExactArgs(1),
+		Args: oneEnvironment,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if login == "" {
 				login = "gpucluster ssh " + args[0]
@@ -59,18 +60,21 @@ func status(ctx context.Context, environment, login string, out io.Writer) error
 	if outcome, ok := outputs.SmokeOutcome(); ok {
 		fmt.Fprintf(out, "\nsmoke job: %s: %s%s\n", outcome.Status, outcome.Detail, outcome.Reason)
 	}
-	if len(outputs.Logins) == 0 {
-		return nil
-	}
-	fmt.Fprintf(out, "\nlog in:    %s %s\n", login, outputs.Logins[0])
+	host := loginHost(outputs)
+	fmt.Fprintf(out, "\nlog in:    %s %s\n", login, host)
 	partitions, err := firstAnswer(ctx, session, outputs.Controllers, "sinfo -h -o '%P %D %G'")
 	if err != nil {
 		return err
 	}
 	if job := firstJob(partitions); job != "" {
-		fmt.Fprintf(out, "run a job: %s %s -- %s\n", login, outputs.Logins[0], job)
+		fmt.Fprintf(out, "run a job: %s %s -- %s\n", login, host, job)
 	}
 	return nil
+}
+
+// loginHost is where people log in: a controller has Slurm's commands, too.
+func loginHost(outputs stackoutput.Outputs) string {
+	return slices.Concat(outputs.Logins, outputs.Controllers)[0]
 }
 
 // firstJob is a job that the cluster can run, from what sinfo says: a line for

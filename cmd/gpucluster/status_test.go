@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/stackoutput"
 )
 
 // TestFirstJob checks that the job that status proposes is one that the cluster
@@ -23,6 +25,19 @@ func TestFirstJob(t *testing.T) {
 	} {
 		if got := firstJob(c.sinfo); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestLoginHost checks that a cluster without login hosts is not left without a
+// word about where to run jobs.
+func TestLoginHost(t *testing.T) {
+	for want, outputs := range map[string]stackoutput.Outputs{
+		"login1": {Logins: []string{"login1", "login2"}, Controllers: []string{"ctl1"}},
+		"ctl1":   {Controllers: []string{"ctl1", "ctl2"}},
+	} {
+		if got := loginHost(outputs); got != want {
+			t.Errorf("%+v: %q, want %q", outputs, got, want)
 		}
 	}
 }
