@@ -28,10 +28,12 @@ func Load(file string, content []byte) (*Environment, *Report) {
 	r := newReport(file, content)
 	document := r.parse(content)
 	if document == nil {
+		r.waiting = true
 		return nil, r.sorted()
 	}
 	key, node := r.environmentNode(document)
 	if node == nil {
+		r.waiting = true
 		return nil, r.sorted()
 	}
 	env := &Environment{}
@@ -46,6 +48,7 @@ func Load(file string, content []byte) (*Environment, *Report) {
 	env.SetDefaults()
 	v.rules(PartReach, PartScheduler)
 	v.nameOfFile(file)
+	r.waiting = v.incomplete || v.waiting
 	r.addValidated(v.problems, index)
 	r.sorted()
 	if r.Failed() {
@@ -107,7 +110,6 @@ func (r *Report) parse(content []byte) (node *yaml.Node) {
 	}
 	return document.Content[0]
 }
-
 
 // environmentNode finds the environment in the stack file, with its key.
 func (r *Report) environmentNode(document *yaml.Node) (key, value *yaml.Node) {

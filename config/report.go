@@ -19,6 +19,7 @@ type Report struct {
 	// Problems found, warnings included.
 	Problems []Problem
 
+	waiting  bool // some checks were left out because of what is wrong
 	lines    []string
 	withheld map[int]bool // lines that may hold a secret, from 1
 }
@@ -56,6 +57,9 @@ func (r *Report) String() string {
 	}
 	if len(r.Problems) > 0 {
 		b.WriteString(count(len(r.Errors()), "problem") + ", " + count(len(r.Warnings()), "warning") + "\n")
+	}
+	if r.waiting {
+		b.WriteString("some checks wait until these are corrected\n")
 	}
 	return b.String()
 }

@@ -34,6 +34,8 @@ type validator struct {
 	broken func(path string) bool
 	// incomplete says that something in the file could not be read.
 	incomplete bool
+	// waiting says that checks were left out because of other problems.
+	waiting bool
 	// absent are the paths of what is missing or means nothing, although
 	// other things depend on it.
 	absent []string

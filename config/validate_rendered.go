@@ -27,6 +27,7 @@ func (v *validator) rendered() {
 	for _, p := range slurmconf.Check(v.env.SlurmCluster()) {
 		path, extra := v.rendererPath(p.Path), extraPath.MatchString(p.Path)
 		if !extra && (!clean || p.Severity == slurmconf.Advice) || v.isBroken(path) {
+			v.waiting = v.waiting || !clean && p.Severity != slurmconf.Advice
 			continue
 		}
 		p.Hint = hintInKeys(p.Hint, strings.HasPrefix(p.Path, "partitions"))
