@@ -16,7 +16,7 @@ type Slurm struct {
 
 	// DrainDeadline is how long a run waits for the jobs of a host that
 	// leaves or changes shape, as a Go duration. Default "30m". Past it the
-	// run stops, with the choices, and nothing has changed.
+	// run stops, with the choices, and nothing of Slurm has changed.
 	DrainDeadline string `yaml:"drainDeadline,omitempty" json:"drainDeadline,omitempty"`
 
 	// Partitions are the queues. At least one.

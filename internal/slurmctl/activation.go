@@ -119,6 +119,20 @@ type activation struct {
 type step struct {
 	title string
 	run   func(context.Context) error
+	// about names what the step works on; it has nothing to do where that is "".
+	// nil for a step that is always done.
+	about func() string
+}
+
+// heading announces the step; it is "" where there is nothing to do.
+func (s step) heading() string {
+	if s.about == nil {
+		return s.title
+	}
+	if what := s.about(); what != "" {
+		return s.title + ": " + what
+	}
+	return ""
 }
 
 // steps of an activation, in order. Until the files are placed, nothing has
@@ -127,18 +141,23 @@ type step struct {
 // use.
 func (a *activation) steps() []step {
 	return []step{
-		{"Compare the live nodes with the new ones", a.compare},
-		{"Resolve the names of the nodes", a.resolve},
-		{"Load the new files on trial", a.trial},
-		{"Make what the new files refer to", a.prepare},
-		{"Look for jobs and reservations that need the hosts that leave", a.strand},
-		{"Wait for the jobs of partitions that go", a.empty},
-		{"Drain the hosts that leave or change shape", a.drain},
-		{"Place the files and reload slurmctld", a.reload},
-		{"Close the hosts that join", a.close},
-		{"Check that slurmctld runs with the new files", a.verify},
+		{"Compare the live nodes with the new ones", a.compare, nil},
+		{"Resolve the names of the nodes", a.resolve, nil},
+		{"Load the new files on trial", a.trial, nil},
+		{"Make what the new files refer to", a.prepare, nil},
+		{"Look for jobs and reservations that need the hosts that leave", a.strand, a.leaving},
+		{"Wait for the jobs of partitions that go", a.empty, a.going},
+		{"Drain the hosts that leave or change shape", a.drain, a.busy},
+		{"Place the files and reload slurmctld", a.reload, nil},
+		{"Close the hosts that join", a.close, a.joining},
+		{"Check that slurmctld runs with the new files", a.verify, nil},
 	}
 }
+
+func (a *activation) leaving() string { return hostlist.Compress(a.change.Removed) }
+func (a *activation) going() string   { return strings.Join(a.spec.Empty, ", ") }
+func (a *activation) busy() string    { return hostlist.Compress(a.change.Busy()) }
+func (a *activation) joining() string { return hostlist.Compress(a.change.Added) }
 
 // Titles of the steps of an activation, in order, for a plan.
 func Titles() []string {
@@ -163,7 +182,11 @@ func (c *Client) Activate(ctx context.Context, host Host, spec Activation) (Acti
 	a := &activation{Client: c, spec: spec, host: host, placement: Placement{ID: rand.Text(), Files: spec.Files}}
 	a.result.Reload = "none"
 	for _, s := range a.steps() {
-		c.say("%s", s.title)
+		heading := s.heading()
+		if heading == "" {
+			continue
+		}
+		c.say("%s", heading)
 		if err := s.run(ctx); err != nil {
 			// What must be undone must be undone also when ctx has ended.
 			undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)

@@ -159,9 +159,12 @@ func IDs(jobs []Job) []string {
 
 // Describe writes a job in one line for a person.
 func (j Job) Describe() string {
-	where := "waiting for " + hostlist.Compress(j.Wanted)
-	if len(j.Nodes) > 0 {
+	where := "waiting"
+	switch {
+	case len(j.Nodes) > 0:
 		where = "on " + hostlist.Compress(j.Nodes)
+	case len(j.Wanted) > 0:
+		where = "waiting for " + hostlist.Compress(j.Wanted)
 	}
 	return fmt.Sprintf("job %s (%s) of %s, %s, %s", j.ID, j.Name, j.User, j.State, where)
 }

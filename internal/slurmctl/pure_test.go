@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -324,6 +325,51 @@ func TestChoicesAtTheDeadline(t *testing.T) {
 	idle := &DeadlinePassed{Busy: &StillBusy{Nodes: []string{"n1"}}}
 	if got := len(idle.Choices()); got != 2 {
 		t.Errorf("%d choices without a job", got)
+	}
+}
+
+// TestHeadings checks that a run announces only what it does, and for whom.
+func TestHeadings(t *testing.T) {
+	always := []string{"Compare the live nodes with the new ones", "Resolve the names of the nodes", "Load the new files on trial",
+		"Make what the new files refer to", "Place the files and reload slurmctld", "Check that slurmctld runs with the new files"}
+	for name, c := range map[string]struct {
+		change Change
+		empty  []string
+		more   []string
+	}{
+		"the same nodes": {},
+		"a host joins":   {change: Change{Added: []string{"n3"}}, more: []string{"Close the hosts that join: n3"}},
+		"hosts leave and change": {
+			change: Change{Removed: []string{"n1", "n2"}, Reshaped: []Reshaped{{Name: "n3"}}},
+			more:   []string{"Look for jobs and reservations that need the hosts that leave: n[1-2]", "Drain the hosts that leave or change shape: n[1-3]"},
+		},
+		"partitions go": {empty: []string{"p", "q"}, more: []string{"Wait for the jobs of partitions that go: p, q"}},
+	} {
+		var got []string
+		for _, s := range (&activation{change: c.change, spec: Activation{Empty: c.empty}}).steps() {
+			if heading := s.heading(); heading != "" {
+				got = append(got, heading)
+			}
+		}
+		want := append(slices.Clone(always), c.more...)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestDescribe checks that a job without hosts waits for none.
+func TestDescribe(t *testing.T) {
+	for want, job := range map[string]Job{
+		"job 7 (a) of u, PD, waiting":            {ID: "7", Name: "a", User: "u", State: "PD"},
+		"job 7 (a) of u, PD, waiting for n[1-2]": {ID: "7", Name: "a", User: "u", State: "PD", Wanted: []string{"n1", "n2"}},
+		"job 7 (a) of u, R, on n1":               {ID: "7", Name: "a", User: "u", State: "R", Nodes: []string{"n1"}, Wanted: []string{"n1"}},
+	} {
+		if got := job.Describe(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -256,7 +256,7 @@ func downWithoutLogin(t *testing.T, c *cluster.Cluster) {
 func downWithoutSlurmctld(t *testing.T, c *cluster.Cluster) {
 	job := c.Submit(t, "alice", "-w gpu1 --gres=gpu:1 -t 10", "sleep 60")
 	c.WaitRunning(t, job)
-	if run := c.TryDown(t); run.Err == nil || !run.Says("1 jobs are on the cluster") {
+	if run := c.TryDown(t); run.Err == nil || !run.Says("jobs are on the cluster (1)") {
 		t.Fatalf("destroy while a job runs ends with %v:\n%s", run.Err, run.Output)
 	}
 	c.On(t, cluster.Controller, "systemctl stop slurmctld")

@@ -29,7 +29,7 @@ func (l *life) deadline(t *testing.T, c *cluster.Cluster) {
 	if run.Err == nil {
 		t.Fatal("up succeeds although a job runs on the host that leaves")
 	}
-	wantSays(t, run, "nothing has changed", "the choices", "scancel "+job, "drainDeadline")
+	wantSays(t, run, "nothing of Slurm has changed", "the choices", "scancel "+job, "drainDeadline")
 	if node := c.Node(t, "gpu3"); !strings.HasPrefix(node, "mixed") {
 		t.Errorf("after the deadline gpu3 is %q, want it to take jobs", node)
 	}

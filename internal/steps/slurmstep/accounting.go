@@ -49,7 +49,7 @@ func applyAccounting(ctx context.Context, in *step.Input) (any, error) {
 	result, err := accounting.Apply(ctx, ctl, spec.Desired, accounting.Options{Deadline: deadline, Keepers: keepers(session, spec.Controllers)})
 	var used *accounting.StillUsed
 	if errors.As(err, &used) {
-		return nil, fmt.Errorf("%w\nthey can submit no more; all other changes are made; the choices:\n  - %s", err, strings.Join(used.Choices(), "\n  - "))
+		return nil, fmt.Errorf("%w\nthey can submit no more; all other changes are made; the choices, with commands on %s:\n  - %s", err, spec.Controllers[0], strings.Join(used.Choices(), "\n  - "))
 	}
 	if err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ func applyController(ctx context.Context, in *step.Input) (any, error) {
 		},
 	})
 	if err != nil {
-		return nil, withChoices(err)
+		return nil, withChoices(err, spec.Controllers[0])
 	}
 	for _, host := range spec.Controllers {
 		// slurmdbd.conf belongs to the database's step, which may have this host too.
@@ -151,15 +151,15 @@ func appliedNodes(in *step.Input) ([]string, error) {
 	return hostlist.Expand(previous.Nodes)
 }
 
-// withChoices spells out what can be done about jobs that keep a run from going
-// on.
-func withChoices(err error) error {
+// withChoices spells out what can be done, with commands on the controller,
+// about jobs that keep a run from going on.
+func withChoices(err error, controller string) error {
 	var stopped interface{ Choices() []string }
 	if !errors.As(err, &stopped) {
 		return err
 	}
-	return fmt.Errorf("%w\nnothing has changed, and what was closed to jobs for this is open again; the choices:\n  - %s",
-		err, strings.Join(stopped.Choices(), "\n  - "))
+	return fmt.Errorf("%w\nnothing of Slurm has changed, and what was closed to jobs for this is open again; the choices, with commands on %s:\n  - %s",
+		err, controller, strings.Join(stopped.Choices(), "\n  - "))
 }
 
 func removeController(ctx context.Context, in *step.Input) error {

@@ -71,8 +71,8 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d jobs are on the cluster, and nothing was removed:\n  %s\nwait for them, cancel them with scancel %s, or destroy them with the cluster by setting %s=yes",
-		len(jobs), strings.Join(describe(jobs), "\n  "), strings.Join(slurmctl.IDs(jobs), ","), OverrideVariable)
+	return fmt.Errorf("jobs are on the cluster (%d), and nothing was removed:\n  %s\nwait for them, cancel them on %s with scancel %s, or destroy them with the cluster by setting %s=yes",
+		len(jobs), strings.Join(describe(jobs), "\n  "), host, strings.Join(slurmctl.IDs(jobs), ","), OverrideVariable)
 }
 
 // controllerThere is the first controller that can be asked; "" when all are

@@ -17,7 +17,7 @@ func TestGuard(t *testing.T) {
 	}{
 		"a job runs": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"ctl1"},
-			want: []string{"1 jobs are on the cluster", "7", "alice", "scancel 7", OverrideVariable + "=yes"},
+			want: []string{"jobs are on the cluster (1)", "7", "alice", "cancel them on ctl1 with scancel 7", OverrideVariable + "=yes"},
 		},
 		"no job runs": {
 			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"ctl1"},
@@ -28,11 +28,11 @@ func TestGuard(t *testing.T) {
 		},
 		"another word does not override": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"ctl1"}, override: "true",
-			want: []string{"1 jobs"},
+			want: []string{"on the cluster (1)"},
 		},
 		"a job waits": {
 			programs: map[string]string{"scontrol": up, "squeue": waiting}, controllers: []string{"ctl1"},
-			want: []string{"1 jobs", "sweep", "bob", "scancel 8"},
+			want: []string{"on the cluster (1)", "sweep", "bob", "PD, waiting\n", "scancel 8"},
 		},
 		"slurmctld is down": {
 			programs: map[string]string{"scontrol": down, "squeue": running}, controllers: []string{"ctl1"},
@@ -59,7 +59,7 @@ func TestGuard(t *testing.T) {
 		},
 		"the second controller answers": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone", "ctl2"},
-			want: []string{"1 jobs"},
+			want: []string{"on the cluster (1)"},
 		},
 		"the list of jobs cannot be had": {
 			programs: map[string]string{"scontrol": up, "squeue": "echo 'slurm_load_jobs error' >&2; exit 1"}, controllers: []string{"ctl1"},

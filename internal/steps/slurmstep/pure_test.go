@@ -90,14 +90,14 @@ func TestChoices(t *testing.T) {
 	late := &slurmctl.DeadlinePassed{Busy: &slurmctl.StillBusy{
 		Waited: time.Minute, Jobs: []slurmctl.Job{{ID: "7", User: "alice", State: "R"}}, Nodes: []string{"gpu1", "gpu2"},
 	}}
-	text := withChoices(errors.Join(errors.New("placing"), late)).Error()
-	for _, want := range []string{"gpu[1-2]", "nothing has changed", "drainDeadline", "scontrol requeue 7", "scancel 7", "back into the environment file"} {
+	text := withChoices(errors.Join(errors.New("placing"), late), "ctl1").Error()
+	for _, want := range []string{"gpu[1-2]", "nothing of Slurm has changed", "with commands on ctl1", "drainDeadline", "scontrol requeue 7", "scancel 7", "back into the environment file"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
 	}
 	other := errors.New("another")
-	if got := withChoices(other); got != other {
+	if got := withChoices(other, "ctl1"); got != other {
 		t.Errorf("another error becomes %v", got)
 	}
 }
