@@ -33,6 +33,7 @@ func (h *Hosts) shareHome(ctx *pulumi.Context, name string, args *HostsArgs) err
 					Host: host.Name, Essential: Essential(host), Path: env.Home.Path, Server: serving, Vars: homeVars(env, server),
 				},
 				Targets: []connection.Connection{args.Connections[host.Name]},
+				Later:   map[string]pulumi.StringInput{hoststep.EnvOwner: h.owner},
 				Heal:    args.Heal.Count(resource),
 				Toolkit: playbook.Digest(playbook.SharedHome),
 			}, pulumi.Parent(h), pulumi.DependsOn(append(h.prepared[host.Name], served...)))

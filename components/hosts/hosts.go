@@ -26,6 +26,7 @@ type Hosts struct {
 	// Connections to the hosts, as given.
 	Connections connection.Connections
 
+	owner    pulumi.StringOutput
 	prepared map[string][]pulumi.Resource
 	outcomes map[string][]pulumi.StringOutput
 }
@@ -72,6 +73,10 @@ func (h *Hosts) Ready(host string) []pulumi.Resource { return h.prepared[host] }
 // [Essential] does not fail the run by itself: give the outcomes to a gate.
 func (h *Hosts) Outcomes(host string) []pulumi.StringOutput { return h.outcomes[host] }
 
+// Owner is the name of this state, which its hosts bear, as JSON. What works on
+// the hosts leaves those alone that bear another one by the time it is removed.
+func (h *Hosts) Owner() pulumi.StringOutput { return h.owner }
+
 // NewHosts prepares every host of the environment, side by side.
 func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.ResourceOption) (*Hosts, error) {
 	if err := args.validate(); err != nil {
@@ -92,7 +97,8 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 	if err != nil {
 		return nil, err
 	}
-	later := map[string]pulumi.StringInput{hoststep.EnvOwner: owner.Stdout}
+	h.owner = owner.Stdout
+	later := map[string]pulumi.StringInput{hoststep.EnvOwner: h.owner}
 	known, others := names(args)
 	if others != nil {
 		later[hoststep.EnvNames] = others

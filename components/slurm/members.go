@@ -42,7 +42,7 @@ func (b *builder) declareMembers() error {
 		member, err := stepresource.New(b.ctx, name, stepresource.Args{
 			Step: slurmstep.Member, Spec: spec,
 			Targets: b.connections(append([]string{host.Name}, others(controllers, host.Name)...)...),
-			Secrets: b.secrets(), Later: b.unprepared(host.Name), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Compute),
+			Secrets: b.secrets(), Later: b.later(host.Name), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Compute),
 		}, pulumi.DependsOn(append(b.ready(host.Name), b.controller)))
 		if err != nil {
 			return err
@@ -54,8 +54,9 @@ func (b *builder) declareMembers() error {
 	return nil
 }
 
-// unprepared tells a step why the preparation of its host failed, if it did.
-func (b *builder) unprepared(host string) map[string]pulumi.StringInput {
+// later tells a step whose its host is, and why the preparation of the host
+// failed, if it did.
+func (b *builder) later(host string) map[string]pulumi.StringInput {
 	var outcomes []any
 	for _, outcome := range b.hosts.Outcomes(host) {
 		outcomes = append(outcomes, outcome)
@@ -69,7 +70,9 @@ func (b *builder) unprepared(host string) map[string]pulumi.StringInput {
 		}
 		return strings.Join(reasons, "\n")
 	}).(pulumi.StringOutput)
-	return map[string]pulumi.StringInput{slurmstep.EnvUnprepared: why}
+	entries := b.owner()
+	entries[slurmstep.EnvUnprepared] = why
+	return entries
 }
 
 func others(all []string, without string) []string {

@@ -105,8 +105,8 @@ func outcome(ctx context.Context, host string, essential bool, err error) (any, 
 	return step.Quarantined(host, err), nil
 }
 
-// ifThere opens a session for a removal and calls use, unless the host is gone.
-// One that may be at work but cannot be asked fails it.
+// ifThere opens a session for a removal and calls use, unless the host is gone
+// or belongs to another state. One that may be at work but cannot be asked fails it.
 func ifThere(ctx context.Context, in *step.Input, host string, use func(*remote.Session) error) error {
 	return onHost(ctx, in, host, func(session *remote.Session) error {
 		there, err := session.There(ctx, host)
@@ -116,6 +116,9 @@ func ifThere(ctx context.Context, in *step.Input, host string, use func(*remote.
 		if !there {
 			in.Logf("%s is gone; nothing is removed from it", host)
 			return nil
+		}
+		if taken, err := Taken(ctx, in, session, host); err != nil || taken {
+			return err
 		}
 		return use(session)
 	})
@@ -139,15 +142,7 @@ func removeBaseline(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	return ifThere(ctx, in, spec.Host, func(session *remote.Session) error {
-		found, err := readMark(ctx, session, spec.Host)
-		if err != nil {
-			return err
-		}
-		if found.othersThan(markOf(spec, in)) {
-			in.Logf("%s belongs to %s of another state by now; nothing is removed from it", spec.Host, found.Environment)
-			return nil
-		}
-		_, err = playbook.Run(ctx, session, playbook.BaselineRemove, playbook.Request{Groups: spec.groups(), Progress: in.Log})
+		_, err := playbook.Run(ctx, session, playbook.BaselineRemove, playbook.Request{Groups: spec.groups(), Progress: in.Log})
 		if err != nil {
 			return err
 		}

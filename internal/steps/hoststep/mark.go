@@ -49,11 +49,28 @@ func markOf(spec BaselineSpec, in *step.Input) mark {
 		panic(err) // it was read from JSON
 	}
 	sum := sha256.Sum256(text)
+	return mark{Environment: spec.Environment, Owner: ownerOf(in), Prepared: hex.EncodeToString(sum[:8])}
+}
+
+// ownerOf is the state that a step works for; "" where an earlier release has
+// left it.
+func ownerOf(in *step.Input) string {
 	var owner string
 	if err := json.Unmarshal([]byte(in.Getenv(EnvOwner)), &owner); err != nil {
-		owner = "" // a state that an earlier release has left
+		return ""
 	}
-	return mark{Environment: spec.Environment, Owner: owner, Prepared: hex.EncodeToString(sum[:8])}
+	return owner
+}
+
+// Taken reports whether a host belongs to another state by now, and says so. A
+// removal leaves such a host alone: what is there is the other state's.
+func Taken(ctx context.Context, in *step.Input, session *remote.Session, host string) (bool, error) {
+	found, err := readMark(ctx, session, host)
+	if err != nil || !found.othersThan(mark{Owner: ownerOf(in)}) {
+		return false, err
+	}
+	in.Logf("%s belongs to %s of another state by now; nothing is removed from it", host, found.Environment)
+	return true, nil
 }
 
 // othersThan reports whether the host bears the mark of another state.

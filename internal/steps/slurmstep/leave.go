@@ -31,6 +31,9 @@ func removeMember(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
+	if ours, err := stillOurs(ctx, in, session, spec.Host); err != nil || !ours {
+		return err
+	}
 	if err := waitForSteps(ctx, in, session, spec.Host); err != nil {
 		return err
 	}
