@@ -112,7 +112,7 @@ func (b *builder) declareGate() error {
 // jobs is guarded although a host or the smoke job failed.
 func (b *builder) declareGuard() error {
 	_, err := stepresource.New(b.ctx, b.name+"-guard", stepresource.Args{
-		Step: slurmstep.Guard, Spec: slurmstep.GuardSpec{Controllers: b.controllers()},
+		Step: slurmstep.Guard, Spec: slurmstep.GuardSpec{Controllers: b.controllers(), Lab: b.env.Lab != nil},
 		Targets: b.connections(b.controllers()...),
 	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
 	return err

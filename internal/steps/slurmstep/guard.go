@@ -22,6 +22,10 @@ func overridden() bool { return os.Getenv(OverrideVariable) == "yes" }
 type GuardSpec struct {
 	// Controllers by name.
 	Controllers []string `json:"controllers"`
+	// Lab tells that the controllers are containers on the deployer: one that
+	// cannot be reached is gone. Another host that cannot be reached may be at
+	// work beyond a network that is down.
+	Lab bool `json:"lab,omitempty"`
 }
 
 // GuardResult says that the guard stands.
@@ -36,8 +40,8 @@ func applyGuard(_ context.Context, in *step.Input) (any, error) {
 }
 
 // removeGuard is the first thing that a destruction does: it refuses while
-// there are jobs, and while nobody can tell. Only a cluster whose controllers
-// are gone has no jobs to lose.
+// there are jobs, and while nobody can tell. Only a lab whose controllers are
+// gone has no jobs to lose.
 func removeGuard(ctx context.Context, in *step.Input) error {
 	var spec GuardSpec
 	if err := in.SpecLoosely(&spec); err != nil {
@@ -55,6 +59,11 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 	host, err := controllerThere(ctx, session, spec.Controllers)
 	if err != nil {
 		return fmt.Errorf("nobody can tell whether jobs run, and nothing was removed: %w\nmake the controller answer and run it again, or destroy all jobs with the cluster by setting %s=yes", err, OverrideVariable)
+	}
+	if host == "" && !spec.Lab {
+		return fmt.Errorf("%s cannot be reached, so nobody can tell whether jobs run, and nothing was removed\n"+
+			"if the way there is down (a network, a VPN), mend it and run this again; if the hosts are gone, say so by setting %s=yes",
+			strings.Join(spec.Controllers, ", "), OverrideVariable)
 	}
 	if host == "" {
 		in.Logf("no jobs are asked about: %s is gone", strings.Join(spec.Controllers, ", "))

@@ -11,6 +11,7 @@ func TestGuard(t *testing.T) {
 	for name, c := range map[string]struct {
 		programs    map[string]string
 		controllers []string
+		lab         bool
 		override    string
 		want        []string // in the refusal; none: it passes
 		log         string   // what it says when it passes
@@ -42,9 +43,17 @@ func TestGuard(t *testing.T) {
 			programs: map[string]string{"scontrol": down}, controllers: []string{"ctl1"}, override: "yes",
 			log: "not waited for",
 		},
-		"the controller is gone": {
-			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"},
+		"the controller of a lab is gone": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"}, lab: true,
 			log: "gone is gone",
+		},
+		"a controller cannot be reached": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"},
+			want: []string{"gone cannot be reached", "a VPN", OverrideVariable + "=yes"},
+		},
+		"a controller cannot be reached and is given up": {
+			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"}, override: "yes",
+			log: "not waited for",
 		},
 		"the controller refuses the login": {
 			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"locked"},
@@ -69,7 +78,7 @@ func TestGuard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := hosts(t, c.programs)
 			t.Setenv(OverrideVariable, c.override)
-			err := removeGuard(context.Background(), s.input(t, GuardSpec{Controllers: c.controllers}, c.controllers...))
+			err := removeGuard(context.Background(), s.input(t, GuardSpec{Controllers: c.controllers, Lab: c.lab}, c.controllers...))
 			if (err != nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
