@@ -63,13 +63,38 @@ func nodesOfLine(line slurmconf.Line, expression string) ([]slurmctl.NodeSpec, e
 	if err != nil {
 		return nil, err
 	}
-	address, _ := line.Get("NodeAddr")
+	text, _ = line.Get("NodeAddr")
+	addresses, err := addressesOf(text, len(all))
+	if err != nil {
+		return nil, fmt.Errorf("NodeAddr: %w", err)
+	}
 	nodes := make([]slurmctl.NodeSpec, len(all))
 	for i, name := range all {
 		nodes[i] = shape
-		nodes[i].Name, nodes[i].Addr = name, address
+		nodes[i].Name, nodes[i].Addr = name, addresses[i]
 	}
 	return nodes, nil
+}
+
+// addressesOf are the addresses of the nodes of one line: one for all, or a range
+// with one for each.
+func addressesOf(text string, nodes int) ([]string, error) {
+	if !strings.Contains(text, "[") {
+		return slices.Repeat([]string{text}, nodes), nil
+	}
+	// A host list has no colons; what is before the last one is the same in all.
+	at := strings.LastIndexByte(text, ':') + 1
+	addresses, err := hostlist.Expand("x" + text[at:])
+	if err != nil {
+		return nil, err
+	}
+	if len(addresses) != nodes {
+		return nil, fmt.Errorf("%d addresses of %d nodes", len(addresses), nodes)
+	}
+	for i, address := range addresses {
+		addresses[i] = text[:at] + address[1:]
+	}
+	return addresses, nil
 }
 
 func names(nodes []slurmctl.NodeSpec) []string {

@@ -29,7 +29,15 @@ func TestNodesOf(t *testing.T) {
 			{Name: "n1", CPUs: 16, Sockets: 2, Cores: 4, Threads: 2}}, ""},
 		"a range": {"NodeName=n[1-2] CPUs=4\nNodeName=m CPUs=8\n", []slurmctl.NodeSpec{
 			{Name: "n1", CPUs: 4}, {Name: "n2", CPUs: 4}, {Name: "m", CPUs: 8}}, ""},
-		"an address":         {"NodeName=n1 NodeAddr=10.0.0.1 CPUs=1\n", []slurmctl.NodeSpec{{Name: "n1", Addr: "10.0.0.1", CPUs: 1}}, ""},
+		"an address": {"NodeName=n1 NodeAddr=10.0.0.1 CPUs=1\n", []slurmctl.NodeSpec{{Name: "n1", Addr: "10.0.0.1", CPUs: 1}}, ""},
+		"a range of addresses": {"NodeName=n[1,3] NodeAddr=10.0.0.[11-12] CPUs=1\n", []slurmctl.NodeSpec{
+			{Name: "n1", Addr: "10.0.0.11", CPUs: 1}, {Name: "n3", Addr: "10.0.0.12", CPUs: 1}}, ""},
+		"an address of six": {"NodeName=n1 NodeAddr=fd00::1 CPUs=1\n", []slurmctl.NodeSpec{{Name: "n1", Addr: "fd00::1", CPUs: 1}}, ""},
+		"a range of six": {"NodeName=n[1-2] NodeAddr=fd00::[9-10] CPUs=1\n", []slurmctl.NodeSpec{
+			{Name: "n1", Addr: "fd00::9", CPUs: 1}, {Name: "n2", Addr: "fd00::10", CPUs: 1}}, ""},
+		"one for all": {"NodeName=n[1-2] NodeAddr=10.0.0.1 CPUs=1\n", []slurmctl.NodeSpec{
+			{Name: "n1", Addr: "10.0.0.1", CPUs: 1}, {Name: "n2", Addr: "10.0.0.1", CPUs: 1}}, ""},
+		"too few addresses":  {"NodeName=n[1-3] NodeAddr=10.0.0.[11-12] CPUs=1\n", nil, "2 addresses of 3 nodes"},
 		"no nodes by chance": {"PartitionName=p Nodes=n1\n# NodeName=n1\n", nil, ""},
 		"no number":          {"ClusterName=c\nNodeName=n1 CPUs=many\n", nil, "line 2: CPUs"},
 		"no host list":       {"NodeName=n[1- CPUs=1\n", nil, "line 1"},
