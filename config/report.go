@@ -48,11 +48,22 @@ func (r *Report) Err() error {
 // Error is the text of the report.
 func (r *Report) Error() string { return r.String() }
 
-// String writes every problem with its line, a caret and a hint, and what they
-// amount to.
+const (
+	// longest is how many problems a report shows.
+	longest = 200
+	// widest is how much of a line a report shows.
+	widest = 200
+)
+
+// String writes the problems with their lines, a caret and a hint, and what
+// they amount to. After the first 200 the others are counted.
 func (r *Report) String() string {
 	var b strings.Builder
-	for _, p := range r.Problems {
+	for i, p := range r.Problems {
+		if i == longest {
+			b.WriteString("and " + count(len(r.Problems)-longest, "more problem") + "\n\n")
+			break
+		}
 		r.write(&b, p)
 	}
 	if len(r.Problems) > 0 {
@@ -78,9 +89,10 @@ func (r *Report) only(warnings bool) []Problem {
 func (r *Report) write(b *strings.Builder, p Problem) {
 	b.WriteString(p.String() + "\n")
 	if text, ok := r.snippet(p); ok {
+		text, column := window(text, p.Column)
 		number := fmt.Sprintf("%5d", p.Line)
 		fmt.Fprintf(b, "%s | %s\n", number, text)
-		fmt.Fprintf(b, "%*s | %s^\n", len(number), "", blank(text, p.Column-1))
+		fmt.Fprintf(b, "%*s | %s^\n", len(number), "", blank(text, column-1))
 	}
 	if p.Hint != "" {
 		b.WriteString("  hint: " + p.Hint + "\n")
@@ -111,6 +123,24 @@ func (r *Report) snippet(p Problem) (string, bool) {
 	}
 	key, _, _ := strings.Cut(string(runes[p.Column-1:])+" ", ": ")
 	return before + key + ": ...", p.Kind == KindUnknownKey || p.Kind == KindDuplicate
+}
+
+// window is the part of a long line round a column, and that column in it.
+func window(line string, column int) (string, int) {
+	runes := []rune(line)
+	if len(runes) <= widest {
+		return line, column
+	}
+	from := max(0, min(column-widest/2, len(runes)-widest))
+	text := string(runes[from : from+widest])
+	if from > 0 {
+		text = "..." + text
+		column += len("...")
+	}
+	if from+widest < len(runes) {
+		text += "..."
+	}
+	return text, column - from
 }
 
 // blank is as wide as the first n characters of a line: tabs stay tabs.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -101,5 +102,44 @@ func TestReportCounts(t *testing.T) {
 	}
 	if _, report := Load("f.yaml", []byte(base)); report.String() != "" {
 		t.Errorf("a report about nothing:\n%s", report)
+	}
+}
+
+// A long line is shown as far as it matters, and endless problems are counted.
+func TestLongReports(t *testing.T) {
+	hosts := "gpu[1-2]"
+	for i := range 5000 {
+		hosts += fmt.Sprintf(",ghost%d", i)
+	}
+	_, report := Load("f.yaml", []byte(strings.Replace(base, `"gpu[1-2]"`, `"`+hosts+`"`, 1)))
+	if !report.Failed() {
+		t.Fatal("hosts that are not there are accepted")
+	}
+	for line := range strings.Lines(report.String()) {
+		if len(line) > 2*widest {
+			t.Fatalf("a line of %d bytes: %.80s", len(line), line)
+		}
+	}
+	many := strings.Replace(base, "    hosts:\n", "    hosts:\n"+strings.Repeat("      - {names: x, profile: nowhere}\n", 1000), 1)
+	_, report = Load("f.yaml", []byte(many))
+	text := report.String()
+	if shown := strings.Count(text, " | ") / 2; shown > longest || !strings.Contains(text, " more problems\n") {
+		t.Errorf("%d problems are shown:\n%.2000s", shown, text)
+	}
+	for name, c := range map[string]struct {
+		line   string
+		column int
+		want   string
+		at     int
+	}{
+		"short":            {"abc", 2, "abc", 2},
+		"at the beginning": {strings.Repeat("x", 500), 1, strings.Repeat("x", widest) + "...", 1},
+		"at the end":       {strings.Repeat("x", 499) + "y", 500, "..." + strings.Repeat("x", widest-1) + "y", widest + 3},
+		"behind the end":   {strings.Repeat("x", 500), 501, "..." + strings.Repeat("x", widest), widest + 4},
+		"in the middle":    {strings.Repeat("x", 250) + "y" + strings.Repeat("z", 250), 251, "..." + strings.Repeat("x", widest/2-1) + "y" + strings.Repeat("z", widest/2) + "...", widest/2 + 3},
+	} {
+		if got, at := window(c.line, c.column); got != c.want || at != c.at {
+			t.Errorf("%s: %q at %d, want %q at %d", name, got, at, c.want, c.at)
+		}
 	}
 }

@@ -93,9 +93,9 @@ type Partition struct {
 	// DefaultTime is given to jobs that ask for no time. Default: MaxTime.
 	DefaultTime string `yaml:"defaultTime,omitempty" json:"defaultTime,omitempty"`
 	// MinNodes is the fewest nodes a job may ask for; 0 is no bound.
-	MinNodes int `yaml:"minNodes,omitempty" json:"minNodes,omitempty" check:"min=0"`
+	MinNodes int `yaml:"minNodes,omitempty" json:"minNodes,omitempty" check:"min=0,max=4294967293"`
 	// MaxNodes bounds the nodes of one job; 0 is no bound.
-	MaxNodes int `yaml:"maxNodes,omitempty" json:"maxNodes,omitempty" check:"min=0"`
+	MaxNodes int `yaml:"maxNodes,omitempty" json:"maxNodes,omitempty" check:"min=0,max=4294967293"`
 	// PriorityTier orders partitions for scheduling and preemption. Default 1.
 	PriorityTier int `yaml:"priorityTier,omitempty" json:"priorityTier,omitempty" check:"min=1,max=65533"`
 	// PriorityJobFactor is what Priority.Weights.Partition weighs. Default 1.
@@ -110,7 +110,7 @@ type Partition struct {
 	PreemptMode string `yaml:"preemptMode,omitempty" json:"preemptMode,omitempty" check:"enum=off|requeue|cancel|suspend"`
 	// GraceTime is the time in seconds between the warning and the end of a
 	// displaced job.
-	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0"`
+	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0,max=4294967293"`
 	// State is "UP" (default), "DOWN" (jobs wait), "DRAIN" (no new jobs) or
 	// "INACTIVE".
 	State string `yaml:"state,omitempty" json:"state,omitempty" check:"enum=UP|DOWN|DRAIN|INACTIVE"`
@@ -119,7 +119,7 @@ type Partition struct {
 	// DefMemPerGPU is the memory a job gets for each GPU if it asks for none.
 	DefMemPerGPU Size `yaml:"defMemPerGPU,omitempty" json:"defMemPerGPU,omitempty" check:"min=1"`
 	// DefCPUPerGPU is the number of CPUs a job gets for each GPU.
-	DefCPUPerGPU int `yaml:"defCPUPerGPU,omitempty" json:"defCPUPerGPU,omitempty" check:"min=0"`
+	DefCPUPerGPU int `yaml:"defCPUPerGPU,omitempty" json:"defCPUPerGPU,omitempty" check:"min=0,max=4294967293"`
 	// AllowAccounts restricts the partition to these accounts.
 	AllowAccounts []string `yaml:"allowAccounts,omitempty" json:"allowAccounts,omitempty"`
 	// AllowGroups restricts the partition to members of these groups.
@@ -141,9 +141,9 @@ type Limits struct {
 	// MaxTRESPerJob bounds each job.
 	MaxTRESPerJob map[string]int64 `yaml:"maxTRESPerJob,omitempty" json:"maxTRESPerJob,omitempty"`
 	// MaxJobs bounds the running jobs; 0 is no bound.
-	MaxJobs int `yaml:"maxJobs,omitempty" json:"maxJobs,omitempty" check:"min=0"`
+	MaxJobs int `yaml:"maxJobs,omitempty" json:"maxJobs,omitempty" check:"min=0,max=4294967293"`
 	// MaxSubmitJobs bounds running and waiting jobs; 0 is no bound.
-	MaxSubmitJobs int `yaml:"maxSubmitJobs,omitempty" json:"maxSubmitJobs,omitempty" check:"min=0"`
+	MaxSubmitJobs int `yaml:"maxSubmitJobs,omitempty" json:"maxSubmitJobs,omitempty" check:"min=0,max=4294967293"`
 	// MaxWall bounds a job's time, in Slurm's format.
 	MaxWall string `yaml:"maxWall,omitempty" json:"maxWall,omitempty"`
 }
@@ -206,13 +206,13 @@ type QOS struct {
 	PreemptMode string `yaml:"preemptMode,omitempty" json:"preemptMode,omitempty" check:"enum=cluster|requeue|cancel|suspend"`
 	// GraceTime is the time in seconds between the warning and the end of a
 	// displaced job.
-	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0"`
+	GraceTime int `yaml:"graceTime,omitempty" json:"graceTime,omitempty" check:"min=0,max=4294967293"`
 	// MaxTRESPerUser bounds what one user holds in this QOS.
 	MaxTRESPerUser map[string]int64 `yaml:"maxTRESPerUser,omitempty" json:"maxTRESPerUser,omitempty"`
 	// MaxJobsPerUser bounds one user's running jobs; 0 is no bound.
-	MaxJobsPerUser int `yaml:"maxJobsPerUser,omitempty" json:"maxJobsPerUser,omitempty" check:"min=0"`
+	MaxJobsPerUser int `yaml:"maxJobsPerUser,omitempty" json:"maxJobsPerUser,omitempty" check:"min=0,max=4294967293"`
 	// UsageFactor scales what a job's time costs. Default 1.
-	UsageFactor *float64 `yaml:"usageFactor,omitempty" json:"usageFactor,omitempty" check:"min=0"`
+	UsageFactor *float64 `yaml:"usageFactor,omitempty" json:"usageFactor,omitempty" check:"min=0,max=1000000"`
 	// Flags such as "DenyOnLimit" or "NoReserve".
 	Flags []string `yaml:"flags,omitempty" json:"flags,omitempty"`
 	// Limits of the QOS as a whole and per job.

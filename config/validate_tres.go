@@ -16,6 +16,10 @@ var plainTRES = []string{"cpu", "mem", "node", "billing", "energy", "vmem", "pag
 
 var licenseTRES = regexp.MustCompile(`^license/[A-Za-z0-9_.@-]+$`)
 
+// most is the largest amount that is taken: more than any cluster has, and less
+// than what Slurm takes for "no bound".
+const most = 1_000_000_000_000_000
+
 // tres checks the names of trackable resources and their amounts.
 func tres[N int | int64](v *validator, path string, amounts map[string]N) {
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
@@ -23,6 +27,9 @@ func tres[N int | int64](v *validator, path string, amounts map[string]N) {
 		v.tresName(at, name)
 		if amounts[name] < 0 {
 			v.addf(KindInvalid, at, "leave it out for no bound", "%d is negative", amounts[name])
+		}
+		if int64(amounts[name]) > most {
+			v.addf(KindInvalid, at, "leave it out for no bound", "%d is more than %d", amounts[name], most)
 		}
 	}
 }
