@@ -34,7 +34,7 @@ func TestRemoveFromAHostThatCannotBeAsked(t *testing.T) {
 				}
 			}
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-			spec, err := json.Marshal(map[string]any{"host": "h1", "controllers": []string{"h1"}})
+			spec, err := json.Marshal(map[string]any{"host": "h1", "controllers": []string{"h1"}, "lab": true})
 			if err != nil {
 				t.Fatal(err)
 			}
