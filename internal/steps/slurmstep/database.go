@@ -2,8 +2,11 @@ package slurmstep
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
@@ -72,5 +75,28 @@ func probeDatabase(ctx context.Context, in *step.Input) error {
 	if spec.Local {
 		units = append(units, "mariadb")
 	}
-	return active(ctx, session, spec.Host, units...)
+	if err := active(ctx, session, spec.Host, units...); err != nil {
+		return err
+	}
+	return serving(ctx, session, spec.Host)
+}
+
+// servingQuestion succeeds once slurmdbd listens on its port, the default of the
+// role slurm_database. It is asked for 10 s, since slurmdbd may just have
+// started; then its last words are the answer.
+const servingQuestion = `for i in $(seq 20); do
+	ss -Hltn 'sport = :6819' | grep -q . && exit
+	sleep 0.5
+done
+journalctl -u slurmdbd -n 2 -o cat --no-pager
+exit 1`
+
+// serving fails where slurmdbd runs but takes no connections: it listens only
+// when it has reached its database, and goes on trying for ever.
+func serving(ctx context.Context, session *remote.Session, host string) error {
+	said, err := session.Run(ctx, host, servingQuestion, nil)
+	if err == nil || remote.IsUnreachable(err) {
+		return err
+	}
+	return fmt.Errorf("slurmdbd runs on %s, but takes no connections: it said last: %s", host, strings.ReplaceAll(strings.TrimSpace(said), "\n", "; "))
 }

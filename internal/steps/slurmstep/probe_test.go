@@ -46,6 +46,34 @@ esac
 	}
 }
 
+// TestProbeDatabase checks that a slurmdbd that waits for its database is
+// unhealthy although its unit is active, and one that just starts is not.
+func TestProbeDatabase(t *testing.T) {
+	const journal = `[ "$2" = slurmdbd ] && printf 'slurmdbd: error: 1045 Access denied\nslurmdbd: error: Trying again in 5 seconds.\n'`
+	for name, c := range map[string]struct {
+		systemctl, ss string
+		want          []string // empty: healthy
+	}{
+		"serves":             {"true", "echo LISTEN", nil},
+		"just starts":        {"true", `tries=$(dirname "$0")/tries; echo >>"$tries"; [ "$(wc -l <"$tries")" -lt 3 ] || echo LISTEN`, nil},
+		"waits":              {"true", "true", []string{"slurmdbd runs on ctl1, but takes no connections", "Access denied; slurmdbd: error: Trying again"}},
+		"MariaDB is stopped": {`[ "$3" != mariadb ]`, "echo LISTEN", []string{"mariadb does not run on ctl1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hosts(t, map[string]string{"systemctl": c.systemctl, "ss": c.ss, "journalctl": journal, "seq": "/usr/bin/seq 3"})
+			err := probeDatabase(context.Background(), s.input(t, DatabaseSpec{Host: "ctl1", Local: true}, "ctl1"))
+			if (err != nil) != (c.want != nil) {
+				t.Fatalf("error %v, want %q", err, c.want)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
 // TestProbeControllerFindsClosedPartitions checks that partitions that a killed
 // run left closed are opened by a repair.
 func TestProbeControllerFindsClosedPartitions(t *testing.T) {

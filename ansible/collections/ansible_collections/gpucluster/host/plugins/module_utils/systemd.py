@@ -41,7 +41,8 @@ def await_serving(module, spec, wait):
             break
         time.sleep(0.2)
     if state == "active":
-        module.fail_json(msg="%s runs and does not serve after %d s: %s" % (unit, wait, said[-600:]))
+        why = ": %s" % said[-600:] if said else ""
+        module.fail_json(msg="%s runs and does not serve after %d s%s%s" % (unit, wait, why, last_words(module, unit)))
     module.fail_json(msg="%s is %s after %d s%s" % (unit, state, wait, last_words(module, unit)))
 
 
