@@ -99,7 +99,7 @@ type dockerContainer struct {
 		Running bool
 	}
 	NetworkSettings struct {
-		Networks map[string]struct{ IPAddress string }
+		Networks map[string]struct{ NetworkID, IPAddress string }
 	}
 	// newKey is the host key to place on a container that was just made.
 	newKey *KeyPair
@@ -231,8 +231,14 @@ func (e *Engine) readHostKey(ctx context.Context, lab, host string) (*KeyPair, e
 func (e *Engine) bringUp(ctx context.Context, spec HostSpec, c dockerContainer, address netip.Addr) error {
 	network := NetworkName(spec.Lab)
 	at, connected := c.NetworkSettings.Networks[network]
+	n, err := e.inspectNetwork(ctx, network)
+	if err != nil {
+		return err
+	}
 	fresh := c.newKey != nil
-	if !fresh && (!connected || c.State.Running && at.IPAddress != address.String()) {
+	// A host that is down may still be told to join a network that is gone; the one made since has another id.
+	joined := connected && (at.NetworkID == "" || at.NetworkID == n.ID)
+	if !fresh && (!joined || c.State.Running && at.IPAddress != address.String()) {
 		fmt.Fprintf(e.progress, "lab: connecting host %s to its network\n", spec.Name)
 		if connected {
 			if _, err := e.docker.run(ctx, "network", "disconnect", "-f", network, c.ID); err != nil {
@@ -248,7 +254,7 @@ func (e *Engine) bringUp(ctx context.Context, spec HostSpec, c dockerContainer, 
 		_, err := e.docker.run(ctx, "start", c.ID)
 		return err
 	}
-	_, err := e.docker.run(ctx, "exec", c.ID, guestDir+"/devices")
+	_, err = e.docker.run(ctx, "exec", c.ID, guestDir+"/devices")
 	return err
 }
 

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,35 @@ func TestHostIsMadeAnewAndMended(t *testing.T) {
 		}
 		if mended := mustEnsure(t, e, spec); mended != anew {
 			t.Errorf("%s and mended the host is %+v, was %+v", name, mended, anew)
+		}
+	}
+
+	// Without its network the lab is mended too, hosts that are down included; who they are stays.
+	network, err := e.EnsureNetwork(t.Context(), NetworkSpec{Lab: lab})
+	if err := errors.Join(err, e.ProbeNetwork(t.Context(), lab)); err != nil {
+		t.Errorf("before the network is removed: %v", err)
+	}
+	for _, args := range [][]string{
+		{"stop", "-t", "1", anew.Container},
+		{"network", "disconnect", NetworkName(lab), h2.Container},
+		{"network", "rm", NetworkName(lab)},
+	} {
+		if _, err := e.docker.run(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.ProbeNetwork(t.Context(), lab); err == nil || !strings.Contains(err.Error(), "has no network") {
+		t.Errorf("of a network that is gone the probe says %v", err)
+	}
+	if _, err := e.EnsureNetwork(t.Context(), NetworkSpec{Lab: lab, Subnet: network.Subnet}); err != nil {
+		t.Fatal(err)
+	}
+	for _, lost := range []struct {
+		spec HostSpec
+		was  HostInfo
+	}{{spec, anew}, {peer, h2}} {
+		if mended := mustEnsure(t, e, lost.spec); mended != lost.was {
+			t.Errorf("in a new network the host is %+v, was %+v", mended, lost.was)
 		}
 	}
 

@@ -125,6 +125,7 @@ func (e *Engine) takenSubnets(ctx context.Context) ([]netip.Prefix, error) {
 
 // dockerNetwork is the part of `docker network inspect` that is read.
 type dockerNetwork struct {
+	ID     string `json:"Id"`
 	Name   string
 	Labels map[string]string
 	IPAM   struct {
@@ -161,6 +162,20 @@ func (e *Engine) inspectNetwork(ctx context.Context, name string) (dockerNetwork
 		return dockerNetwork{}, fmt.Errorf("reading the network %s: no such network", name)
 	}
 	return found[0], nil
+}
+
+// ProbeNetwork tells whether the lab's network is there. It changes nothing.
+func (e *Engine) ProbeNetwork(ctx context.Context, lab string) error {
+	n, err := e.inspectNetwork(ctx, NetworkName(lab))
+	switch {
+	case missing(err):
+		return fmt.Errorf("the lab %s has no network", lab)
+	case err != nil:
+		return fmt.Errorf("probing the lab's network: %w", err)
+	case n.Labels[labelLab] != lab:
+		return fmt.Errorf("probing the lab's network: %s was not made by this lab", n.Name)
+	}
+	return nil
 }
 
 // RemoveNetwork removes the lab's network and whatever of the lab is still there, such as

@@ -25,6 +25,8 @@ func TestFaults(t *testing.T) {
 		{"a host's container is removed", removeContainer, false, false},
 		{"the controller's container is killed", killController, false, false},
 		{"a host loses its network while up runs", cutNetwork, false, false},
+		{"the lab's network is removed", removeNetwork, false, false},
+		{"the database's password is changed", changePassword, false, false},
 		{"a host fails its preparation", failPreparation, false, false},
 		{"a person holds a host", holdHost, false, false},
 		{"up is interrupted", interruptUp, false, false},
@@ -161,6 +163,20 @@ func cutNetwork(t *testing.T, c *cluster.Cluster) {
 	if uid := c.On(t, "gpu2", "id -u dave"); uid != "20010" {
 		t.Errorf("gpu2 was not finished: dave is %s there", uid)
 	}
+}
+
+func removeNetwork(t *testing.T, c *cluster.Cluster) {
+	for _, host := range []string{cluster.Controller, "gpu1", "gpu2"} {
+		c.Docker(t, "network", "disconnect", "-f", c.Network(), c.Container(host))
+	}
+	c.Docker(t, "network", "rm", c.Network())
+	wantSays(t, heals(t, c), "needs repair", "the lab "+c.Name+" has no network")
+}
+
+// changePassword locks slurmdbd out: it runs, but serves nobody.
+func changePassword(t *testing.T, c *cluster.Cluster) {
+	c.On(t, cluster.Controller, `mariadb -e "alter user slurm@localhost identified by 'x'" && systemctl restart slurmdbd`)
+	wantSays(t, heals(t, c), "needs repair", "slurmdbd runs on "+cluster.Controller+", but takes no connections", "Access denied")
 }
 
 // failPreparation takes an id that somebody is to have. The host takes no job

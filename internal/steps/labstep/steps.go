@@ -38,7 +38,7 @@ type KeySpec struct {
 func Steps() step.Registry {
 	return step.Registry{
 		{Name: Image, Title: "Build the image of the lab's hosts", Apply: applyImage, Probe: probeImage},
-		{Name: Network, Title: "Make the lab's network", Apply: applyNetwork, Remove: removeNetwork},
+		{Name: Network, Title: "Make the lab's network", Apply: applyNetwork, Remove: removeNetwork, Probe: probeNetwork},
 		{Name: Key, Title: "Make the key that logs in to the lab's hosts", Apply: applyKey},
 		{Name: Host, Title: "Make a host of the lab", Apply: applyHost, Remove: removeHost, Probe: probeHost},
 	}
@@ -92,6 +92,18 @@ func removeNetwork(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	return engine.RemoveNetwork(ctx, spec.Lab)
+}
+
+func probeNetwork(ctx context.Context, in *step.Input) error {
+	var spec lab.NetworkSpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	engine, err := lab.FindEngine(ctx, in.Log)
+	if err != nil {
+		return err
+	}
+	return engine.ProbeNetwork(ctx, spec.Lab)
 }
 
 func applyKey(_ context.Context, in *step.Input) (any, error) {
