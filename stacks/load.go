@@ -32,9 +32,9 @@ func load(ctx *pulumi.Context) (*config.Environment, error) {
 		}
 		path = filepath.Join(root, file)
 	}
-	content, err := os.ReadFile(path)
+	content, err := project.ReadStackFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the environment: %w", err)
+		return nil, err
 	}
 	env, report := config.Load(file, content)
 	if err := report.Err(); err != nil {

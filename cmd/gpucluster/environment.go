@@ -28,9 +28,9 @@ func loadEnvironment(argument string) (*config.Environment, *config.Report, erro
 			return nil, nil, err
 		}
 	}
-	content, err := os.ReadFile(file)
+	content, err := project.ReadStackFile(file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the environment: %w", err)
+		return nil, nil, err
 	}
 	env, report := config.Load(file, content)
 	return env, report, report.Err()
