@@ -125,7 +125,12 @@ command_plugin() {
 
 command -v go >/dev/null || die "go is missing: install Go 1.26 or newer from https://go.dev/dl"
 go_version=$(go env GOVERSION GOOS GOARCH)
-mkdir -p "$bin" "$tools/stamps"
+mkdir -p "$bin" "$tools/stamps" 2>/dev/null || true
+for path in "$tools" "$bin" "$tools/stamps" "$tools/lock"; do
+	if [[ ! -w $path && ($path != */lock || -e $path) ]]; then
+		die "$path cannot be written, since another user made this checkout or its tools: go on as that user, or in a checkout of your own: git clone $root"
+	fi
+done
 # One at a time: runs in the same checkout would write the same files.
 exec 9>"$tools/lock"
 if ! flock -n 9; then

@@ -111,3 +111,34 @@ func TestPackages(t *testing.T) {
 		})
 	}
 }
+
+// TestSomebodyElsesCheckout checks what somebody reads who may not write into
+// the checkout, or into the tools that another user has put there.
+func TestSomebodyElsesCheckout(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to be somebody else too")
+	}
+	for name, made := range map[string]func(tools string) error{
+		"no tools yet":     os.RemoveAll,
+		"tools of root":    func(tools string) error { return os.Chmod(tools, 0o755) },
+		"a lock of root":   func(tools string) error { return os.WriteFile(filepath.Join(tools, "lock"), nil, 0o644) },
+		"programs of root": func(tools string) error { return os.Mkdir(filepath.Join(tools, "bin"), 0o755) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkout, programs := bare(t, true)
+			if err := made(filepath.Join(checkout, ".tools")); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(filepath.Join(checkout, "tools", "install.sh"))
+			cmd.Dir, cmd.Env = checkout, []string{"PATH=" + programs, "HOME=" + checkout}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			output, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(output), "cannot be written, since another user made this checkout or its tools: go on as that user, or in a checkout of your own: git clone "+checkout) {
+				t.Errorf("%v, it says:\n%s", err, output)
+			}
+			if strings.Contains(string(output), "Permission denied") {
+				t.Errorf("it also shows how it found out:\n%s", output)
+			}
+		})
+	}
+}
