@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ func applySmoke(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if outcome, err := smokeLacksHosts(ctx, ctl, spec); outcome != nil || err != nil {
+		return outcome, err
+	}
 	smoke := slurmctl.Smoke{Nodes: spec.Hosts, GPUs: gres, Partition: spec.Partition}
 	others, err := ctl.Jobs(ctx, "RUNNING", "COMPLETING", "SUSPENDED")
 	if err != nil {
@@ -75,4 +79,35 @@ func applySmoke(ctx context.Context, in *step.Input) (any, error) {
 		words = append(words, fmt.Sprintf("%s saw GPUs %s", s.Node, strings.Join(s.Devices, ",")))
 	}
 	return step.Ready(smokeName, strings.Join(words, "; ")), nil
+}
+
+// smokeLacksHosts is the outcome of a job that would wait in vain, since too few
+// hosts of its partition are not drained; else nil. Where each of the drains is a
+// person's, nothing is wrong with the cluster. Hosts that do not answer are waited
+// for: after a restart of slurmctld they do in a moment.
+func smokeLacksHosts(ctx context.Context, ctl *slurmctl.Client, spec SmokeSpec) (any, error) {
+	nodes, err := ctl.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	left, wrong := 0, false
+	var drained []string
+	for _, node := range nodes {
+		switch {
+		case !slices.Contains(node.Partitions, spec.Partition):
+		case node.State.Has(slurmctl.FlagDrain):
+			drained = append(drained, node.Name+" is drained: "+node.Reason)
+			wrong = wrong || strings.HasPrefix(node.Reason, slurmctl.ReasonPrefix) || node.ReasonUser == "slurm"
+		default:
+			left++
+		}
+	}
+	if len(drained) == 0 || left >= spec.Hosts {
+		return nil, nil
+	}
+	why := fmt.Sprintf("put off: it needs %d hosts of partition %s, and %d are not drained; %s", spec.Hosts, spec.Partition, left, strings.Join(drained, "; "))
+	if wrong {
+		return step.Quarantined(smokeName, errors.New(why)), nil
+	}
+	return step.Ready(smokeName, why), nil
 }
