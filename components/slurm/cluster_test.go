@@ -367,6 +367,8 @@ func TestSackd(t *testing.T) {
 			})))
 			if login := spec[slurmstep.LoginSpec](t, r, "c-login1-login"); login.Sackd != c.want {
 				t.Errorf("sackd: %v, want %v", login.Sackd, c.want)
+			} else if own := login.Vars["slurm_login_own_config"]; own != (len(c.also) == 0) {
+				t.Errorf("the role gives the host a configuration of its own: %v", own)
 			}
 		})
 	}

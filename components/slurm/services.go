@@ -140,17 +140,18 @@ func (b *builder) declareLogins() error {
 	}
 	sackd := b.files.Version.HasSackd()
 	for _, host := range b.env.HostsWithRole(config.RoleLogin) {
+		// slurmctld and slurmd have the configuration already, and sackd would be in their way.
+		own := !host.Has(config.RoleController) && !host.Has(config.RoleCompute)
 		vars := b.packageVars()
+		vars["slurm_login_own_config"] = own
 		vars["slurm_login_authorized_keys"] = keys
 		vars["slurm_login_files"] = placed(b.files.For(slurmconf.OnLogin))
 		if sackd {
 			vars["slurm_login_conf_servers"] = b.controllers()
 		}
-		// slurmctld and slurmd have the configuration already, and sackd would be in their way.
-		ownSackd := sackd && !host.Has(config.RoleController) && !host.Has(config.RoleCompute)
 		name := b.name + "-" + host.Name + "-login"
 		login, err := stepresource.New(b.ctx, name, stepresource.Args{
-			Step: slurmstep.Login, Spec: slurmstep.LoginSpec{Host: host.Name, Sackd: ownSackd, Vars: vars},
+			Step: slurmstep.Login, Spec: slurmstep.LoginSpec{Host: host.Name, Sackd: sackd && own, Vars: vars},
 			Targets: b.connections(host.Name), Secrets: b.secrets(), Later: b.later(host.Name), Heal: b.heal.Count(name),
 			Toolkit: playbook.Digest(playbook.Login),
 		}, pulumi.Parent(b.Cluster), pulumi.DependsOn(append(b.ready(host.Name), b.controller)))

@@ -29,6 +29,7 @@ func TestPlaybooksOnLabHosts(t *testing.T) {
 			w.baseline(debian)
 			w.sharedHome()
 			w.cluster()
+			w.otherPart()
 			w.recovery()
 			if release == "24.11" {
 				w.interruption()
@@ -149,6 +150,51 @@ func (w *world) cluster() {
 	w.want("ctl1", "srun -N1 -w gpu1 --gres=gpu:h100:2 sh -c 'hostname; echo $CUDA_VISIBLE_DEVICES'", "gpu1\n0,1")
 	w.want("ctl1", "su alice -c 'cd && srun -N1 cat greeting'", "hello")
 	w.await("ctl1", "sacctmgr -nP show cluster format=cluster", "pb", 30*time.Second)
+}
+
+// otherPart makes a compute host a login host too, then only that, and takes it
+// back. The removal of the one part leaves the other what it needs.
+func (w *world) otherPart() {
+	w.t.Helper()
+	secrets := vars{"munge_key": w.munge}
+	version := vars{"slurm_packages_version": w.release}
+	compute := vars{"slurm_packages_version": w.release, "slurm_compute_conf_servers": []string{"ctl1"}, "slurm_compute_require_mount": "/home"}
+	login := vars{"slurm_packages_version": w.release, "slurm_login_own_config": false}
+	conf := "/run/slurm/conf/slurm.conf"
+	if w.release != "22.05" {
+		login["slurm_login_conf_servers"] = []string{"ctl1"}
+	} else {
+		conf = "/etc/slurm/slurm.conf"
+		login["slurm_login_files"] = []vars{{"path": conf, "content": w.on("ctl1", "cat /etc/slurm/slurm.conf") + "\n"}}
+	}
+	play := func(book playbook.Playbook, v, secrets vars) {
+		w.t.Helper()
+		if _, err := w.run(book, only("gpu1"), v, secrets); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	const daemons = "systemctl is-active slurmd sackd munge || true"
+
+	play(playbook.Login, login, secrets)
+	w.want("gpu1", daemons, "active\ninactive\nactive")
+
+	login["slurm_login_own_config"] = true
+	w.twice(playbook.Login, only("gpu1"), login, secrets)
+	play(playbook.ComputeRemove, version, nil)
+	sackd := "active"
+	if w.release == "22.05" {
+		sackd = "inactive"
+	}
+	w.want("gpu1", daemons, "inactive\n"+sackd+"\nactive")
+	w.want("gpu1", "scontrol ping | grep -c UP", "1")
+	w.on("gpu1", "rm "+conf)
+	w.twice(playbook.Login, only("gpu1"), login, secrets)
+	w.want("gpu1", "scontrol ping | grep -c UP", "1")
+
+	play(playbook.Compute, compute, secrets)
+	play(playbook.LoginRemove, version, nil)
+	w.want("gpu1", daemons+"; ls /var/lib/gpucluster/login 2>/dev/null || true", "active\ninactive\nactive")
+	w.await("ctl1", "sinfo -h -N -n gpu1 -o %t", "idle", 30*time.Second)
 }
 
 // keysLetIn logs in with a person's declared key, which is in no file of theirs.

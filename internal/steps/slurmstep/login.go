@@ -3,10 +3,15 @@ package slurmstep
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
+
+// handedOut is where sackd keeps the configuration.
+const handedOut = "/run/slurm/conf/slurm.conf"
 
 // LoginSpec says how a host gives people the cluster's commands.
 type LoginSpec struct {
@@ -17,6 +22,18 @@ type LoginSpec struct {
 	Sackd bool `json:"sackd"`
 	// Vars of the playbook.
 	Vars map[string]any `json:"vars"`
+}
+
+// ownConfig is the configuration that the host has for being a login host;
+// empty where it has that of its slurmctld or slurmd.
+func (s LoginSpec) ownConfig() string {
+	switch {
+	case s.Sackd:
+		return handedOut
+	case s.Vars["slurm_login_own_config"] == true:
+		return configDir + "/slurm.conf"
+	}
+	return ""
 }
 
 func applyLogin(ctx context.Context, in *step.Input) (any, error) {
@@ -70,5 +87,15 @@ func probeLogin(ctx context.Context, in *step.Input) error {
 	if spec.Sackd {
 		units = append(units, "sackd")
 	}
-	return active(ctx, session, spec.Host, units...)
+	conf := spec.ownConfig()
+	if err := active(ctx, session, spec.Host, units...); err != nil || conf == "" {
+		return err
+	}
+	// sackd runs on when it has lost its folder, and people's commands fail.
+	_, err = session.Run(ctx, spec.Host, "stat "+conf, nil)
+	var missing *remote.CommandError
+	if errors.As(err, &missing) && !missing.Unreachable {
+		return fmt.Errorf("%s has no configuration for people's commands: %s is missing", spec.Host, conf)
+	}
+	return err
 }

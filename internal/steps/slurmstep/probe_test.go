@@ -74,6 +74,33 @@ func TestProbeDatabase(t *testing.T) {
 	}
 }
 
+// TestProbeLogin checks which login hosts are repaired: also one whose daemons run
+// and whose people have no configuration.
+func TestProbeLogin(t *testing.T) {
+	files := map[string]any{"slurm_login_own_config": true}
+	for name, c := range map[string]struct {
+		spec LoginSpec
+		stat string // whether the host has the file that is asked for
+		want string // empty: healthy
+	}{
+		"sackd has the configuration": {LoginSpec{Sackd: true}, `[ "$1" = /run/slurm/conf/slurm.conf ]`, ""},
+		"sackd has lost it":           {LoginSpec{Sackd: true}, "false", "/run/slurm/conf/slurm.conf is missing"},
+		"files of its own":            {LoginSpec{Vars: files}, `[ "$1" = /etc/slurm/slurm.conf ]`, ""},
+		"they are lost":               {LoginSpec{Vars: files}, "false", "/etc/slurm/slurm.conf is missing"},
+		"it also computes":            {LoginSpec{Vars: map[string]any{"slurm_login_own_config": false}}, "false", ""},
+		"an older release made it":    {LoginSpec{}, "false", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hosts(t, map[string]string{"systemctl": "true", "stat": c.stat})
+			c.spec.Host = "login1"
+			err := probeLogin(context.Background(), s.input(t, c.spec, "login1"))
+			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 // TestProbeControllerFindsClosedPartitions checks that partitions that a killed
 // run left closed are opened by a repair.
 func TestProbeControllerFindsClosedPartitions(t *testing.T) {

@@ -37,6 +37,11 @@ options:
         type: list
         elements: str
         default: []
+      restart_without:
+        description: Files that the unit makes. One that runs and has lost one of them is restarted.
+        type: list
+        elements: str
+        default: []
       check:
         description: A shell command that succeeds once the unit serves.
         type: str

@@ -85,7 +85,7 @@ def plan(spec, found):
     if spec["state"] == "started":
         if state != "active":
             verbs.append("start")
-        elif outdated(found, spec["restart_for"]):
+        elif outdated(found, spec["restart_for"]) or not all(os.path.exists(path) for path in spec["restart_without"]):
             verbs.append("restart")
     return verbs
 
@@ -102,6 +102,7 @@ UNIT = {
     "enabled": {"type": "bool"},
     "masked": {"type": "bool"},
     "restart_for": {"type": "list", "elements": "str", "default": []},
+    "restart_without": {"type": "list", "elements": "str", "default": []},
     "check": {"type": "str"},
 }
 

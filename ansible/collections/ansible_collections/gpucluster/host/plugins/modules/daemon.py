@@ -20,6 +20,11 @@ options:
     type: list
     elements: str
     default: []
+  unless_exists:
+    description: Paths of which none may exist, else nothing is done. For what a part of the host shares that has no unit.
+    type: list
+    elements: str
+    default: []
   unless_theirs:
     description: Whether nothing is done where one of the files is somebody else's.
     type: bool
@@ -57,6 +62,8 @@ changes:
   returned: always
 """
 
+import os
+
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.gpucluster.host.plugins.module_utils import files, systemd
 
@@ -64,12 +71,15 @@ from ansible_collections.gpucluster.host.plugins.module_utils import files, syst
 def main():
     arguments = {
         "unless_enabled": {"type": "list", "elements": "str", "default": []},
+        "unless_exists": {"type": "list", "elements": "str", "default": []},
         "unless_theirs": {"type": "bool", "default": False},
     }
     arguments.update(files.ARGUMENTS)
     arguments.update(systemd.ARGUMENTS)
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
     if systemd.any_enabled(module, module.params["unless_enabled"]):
+        module.exit_json(changed=False, changes=[])
+    if any(os.path.lexists(path) for path in module.params["unless_exists"]):
         module.exit_json(changed=False, changes=[])
     if module.params["unless_theirs"] and files.theirs(module):
         module.exit_json(changed=False, changes=[])
