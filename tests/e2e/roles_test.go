@@ -8,7 +8,8 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
 )
 
-// TestRoles makes a compute host a login host too, then only that, and a compute
+// TestRoles builds a cluster with a host that is both a compute host and a login
+// host, and makes another one that too, then only a login host, and a compute
 // host again. 22.05 has no sackd.
 func TestRoles(t *testing.T) {
 	long(t)
@@ -17,7 +18,9 @@ func TestRoles(t *testing.T) {
 			c := cluster.New(t, "roles", small)
 			c.Edit(t,
 				`version: "24.11"`, `version: "`+version+`"`,
-				"names: gpu[1-2] # all", "names: gpu2\n        profile: h100x8\n        roles: [compute] # of gpu2\n      - names: gpu1",
+				"names: gpu[1-2] # all\n        profile: h100x8\n        roles: [compute]",
+				"names: gpu1\n        profile: h100x8\n        roles: [compute, login]\n"+
+					"      - names: gpu2\n        profile: h100x8\n        roles: [compute] # of gpu2",
 			)
 			runStages(t, c, []stage{
 				{"up", func(t *testing.T, c *cluster.Cluster) { c.Up(t) }, true, false},
