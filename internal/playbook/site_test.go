@@ -56,7 +56,7 @@ func (w *world) siteKey() {
 	w.on("gpu1", "apt-get purge -qy munge && rm -rf /etc/munge && apt-get update -q")
 	w.on("gpu1", `printf '#!/bin/sh\n# written by gpucluster, for as long as it installs packages\nexit 101\n' >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d`)
 	w.twice(playbook.Controller, only("gpu1"), vars{"slurm_packages_version": w.release}, secrets)
-	w.want("gpu1", "base64 -w0 /etc/munge/munge.key; ls /usr/sbin/policy-rc.d 2>/dev/null; stat -c ' %a %U' /var/lib/gpucluster/placed/*", w.munge+" 600 root")
+	w.want("gpu1", "base64 -w0 /etc/munge/munge.key; ls /usr/sbin/policy-rc.d 2>/dev/null; stat -c ' %a %U' /var/lib/gpucluster/placed/* | sort -u", w.munge+" 600 root")
 
 	w.twice(playbook.Controller, only("gpu1"), vars{"slurm_packages_version": w.release}, vars{"munge_key": w.otherMunge()})
 	w.on("gpu1", "/usr/sbin/mungekey --create --force && chown munge: /etc/munge/munge.key")

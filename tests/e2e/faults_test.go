@@ -25,6 +25,7 @@ func TestFaults(t *testing.T) {
 		{"a host's container is removed", removeContainer, false, false},
 		{"the controller's container is killed", killController, false, false},
 		{"a host loses its network while up runs", cutNetwork, false, false},
+		{"a unit's drop-in is edited", editDropin, false, false},
 		{"the lab's network is removed", removeNetwork, false, false},
 		{"the database's password is changed", changePassword, false, false},
 		{"a host fails its preparation", failPreparation, false, false},
@@ -162,6 +163,21 @@ func cutNetwork(t *testing.T, c *cluster.Cluster) {
 	heals(t, c)
 	if uid := c.On(t, "gpu2", "id -u dave"); uid != "20010" {
 		t.Errorf("gpu2 was not finished: dave is %s there", uid)
+	}
+}
+
+// editDropin changes how a daemon is started, on a host of each kind.
+func editDropin(t *testing.T, c *cluster.Cluster) {
+	edits := map[string]string{cluster.Controller: "slurmdbd", "gpu1": "slurmd"}
+	for host, unit := range edits {
+		c.On(t, host, "sed -i 's/^Restart=always/Restart=no/' /etc/systemd/system/"+unit+".service.d/gpucluster.conf && systemctl daemon-reload")
+	}
+	repair := heals(t, c)
+	for host, unit := range edits {
+		wantSays(t, repair, "files on "+host+" were changed by somebody else: /etc/systemd/system/"+unit+".service.d/gpucluster.conf")
+		if restart := c.On(t, host, "systemctl show -p Restart --value "+unit); restart != "always" {
+			t.Errorf("%s on %s is started with Restart=%s", unit, host, restart)
+		}
 	}
 }
 

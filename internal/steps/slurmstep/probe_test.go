@@ -142,6 +142,30 @@ func TestActive(t *testing.T) {
 	}
 }
 
+// TestChangedDropin checks that a unit's drop-in is compared with the digest
+// that was noted down, where one was.
+func TestChangedDropin(t *testing.T) {
+	const placed = `[ "$#" = 2 ] && exec /usr/bin/head "$@"; case $3 in *-slurmd.*) printf %064d 1 ;; esac`
+	for name, c := range map[string]struct{ now, want string }{
+		"as it was": {`printf '%064d  %s\n' 1 "$1"`, ""},
+		"edited":    {`printf '%064d  %s\n' 2 "$1"`, "files on gpu1 were changed by somebody else: /etc/systemd/system/slurmd.service.d/gpucluster.conf"},
+		"removed":   {`exit 1`, "slurmd.service.d/gpucluster.conf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hosts(t, map[string]string{"systemctl": "true", "head": placed, "sha256sum": c.now})
+			session, err := s.input(t, nil, "gpu1").Connect(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			err = active(context.Background(), session, "gpu1", "munge", "slurmd")
+			if (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "munge")) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 // TestClient checks that the first controller that can be reached is asked.
 func TestClient(t *testing.T) {
 	s := hosts(t, map[string]string{"scontrol": up})
