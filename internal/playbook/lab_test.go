@@ -191,6 +191,12 @@ func (w *world) otherPart() {
 	w.twice(playbook.Login, only("gpu1"), login, secrets)
 	w.want("gpu1", "scontrol ping | grep -c UP", "1")
 
+	// slurmd comes at the same time, and sackd would take its port.
+	w.on("gpu1", "systemctl stop sackd || true")
+	login["slurm_login_own_config"] = false
+	play(playbook.Login, login, secrets)
+	w.want("gpu1", daemons, "inactive\ninactive\nactive")
+
 	play(playbook.Compute, compute, secrets)
 	play(playbook.LoginRemove, version, nil)
 	w.want("gpu1", daemons+"; ls /var/lib/gpucluster/login 2>/dev/null || true", "active\ninactive\nactive")
