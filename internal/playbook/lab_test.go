@@ -297,7 +297,7 @@ func (w *world) interruption() {
 	v, secrets := vars{"slurm_packages_version": w.release, "slurm_compute_conf_servers": []string{"ctl1"}, "slurm_compute_require_mount": "/home"}, vars{"munge_key": w.munge}
 	why := errors.New("stopped by hand")
 	ctx, cancel := context.WithCancelCause(w.t.Context())
-	time.AfterFunc(2*time.Second, func() { cancel(why) })
+	time.AfterFunc(time.Second/2, func() { cancel(why) })
 	_, err := playbook.Run(ctx, w.session, playbook.Compute, playbook.Request{Groups: only("gpu1"), Vars: v, SecretVars: secrets})
 	if !errors.Is(err, why) {
 		w.t.Errorf("an interrupted run gives %v", err)
