@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -291,22 +290,39 @@ func (w *world) secretsStayHidden() {
 	}
 }
 
+// ansibleProcesses are the processes that work in a folder of the session, as
+// Ansible does.
+func (w *world) ansibleProcesses() []string {
+	var found []string
+	folders, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, folder := range folders {
+		if at, err := os.Readlink(folder); err == nil && strings.HasPrefix(at, w.session.Dir()+"/") {
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(folder), "cmdline"))
+			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
+
 // interruption ends a run half way: nothing of it stays on the deployer, and
 // the next run goes on.
 func (w *world) interruption() {
 	v, secrets := vars{"slurm_packages_version": w.release, "slurm_compute_conf_servers": []string{"ctl1"}, "slurm_compute_require_mount": "/home"}, vars{"munge_key": w.munge}
 	why := errors.New("stopped by hand")
 	ctx, cancel := context.WithCancelCause(w.t.Context())
-	time.AfterFunc(time.Second/2, func() { cancel(why) })
+	go func() {
+		// A run with nothing to do takes little more than a second: it is stopped once Ansible is there.
+		for ctx.Err() == nil && len(w.ansibleProcesses()) == 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		cancel(why)
+	}()
 	_, err := playbook.Run(ctx, w.session, playbook.Compute, playbook.Request{Groups: only("gpu1"), Vars: v, SecretVars: secrets})
 	if !errors.Is(err, why) {
 		w.t.Errorf("an interrupted run gives %v", err)
 	}
-	out, _ := exec.Command("ps", "-eo", "args").Output()
-	for _, line := range strings.Split(string(out), "\n") {
-		if strings.Contains(line, w.session.Dir()) && strings.Contains(line, "ansible") {
-			w.t.Errorf("a process of the run is left: %s", line)
-		}
+	for _, process := range w.ansibleProcesses() {
+		w.t.Errorf("a process of the run is left: %s", process)
 	}
 	if left, _ := filepath.Glob(filepath.Join(w.session.Dir(), "play-*")); len(left) > 0 {
 		w.t.Errorf("files of the run are left: %v", left)
