@@ -10,7 +10,7 @@ import (
 // twoUps starts a second up while the first runs: the second one says so and
 // leaves everything to the first.
 func twoUps(t *testing.T, c *cluster.Cluster) {
-	addUser(t, c, "grace", 20013)
+	addUser(t, c, "heidi", 20019)
 	first := c.StartUp(t)
 	whenPrinted(t, first, "-baseline updating")
 	second := c.TryUp(t)

@@ -66,17 +66,21 @@ func submitEarly(t *testing.T, c *cluster.Cluster, running *cluster.Running, hos
 }
 
 // firstIsOurs checks that the first job on a host was root's, and that the
-// user's began when that had ended.
+// user's began when that had ended. The records know seconds.
 func firstIsOurs(t *testing.T, c *cluster.Cluster, host, id string) {
 	t.Helper()
-	out := c.Slurm(t, "SLURM_TIME_FORMAT=%s sacct -X -n -P -a -S now-1days -N "+host+" -o Start,End,User,State,JobIDRaw | sort -n")
-	lines := strings.Split(out, "\n")
-	if len(lines) < 2 {
-		t.Errorf("the records of %s are:\n%s", host, out)
-		return
+	out := c.Slurm(t, "SLURM_TIME_FORMAT=%s sacct -X -n -P -a -S now-1days -o Start,End,User,State,JobIDRaw,NodeList | grep -w "+host)
+	var ours, theirs []string
+	for line := range strings.Lines(out) {
+		record := strings.Split(strings.TrimSpace(line), "|")
+		if record[2] == "root" && (ours == nil || record[0] < ours[0]) {
+			ours = record
+		}
+		if record[2] != "root" && (theirs == nil || record[0] < theirs[0]) {
+			theirs = record
+		}
 	}
-	ours, theirs := strings.Split(lines[0], "|"), strings.Split(lines[1], "|")
-	if ours[2] != "root" || ours[3] != "COMPLETED" || theirs[4] != id || theirs[0] < ours[1] {
+	if ours == nil || theirs == nil || ours[3] != "COMPLETED" || theirs[4] != id || theirs[0] < ours[1] {
 		t.Errorf("%s did not take its first job only after ours had ended:\n%s", host, out)
 	}
 }

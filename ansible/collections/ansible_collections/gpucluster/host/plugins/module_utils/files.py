@@ -5,6 +5,7 @@ from __future__ import absolute_import, division, print_function
 __metaclass__ = type
 
 import base64
+import errno
 import grp
 import hashlib
 import os
@@ -56,6 +57,11 @@ class Entry:
             found = os.lstat(self.path)
         except FileNotFoundError:
             return [] if self.state == "absent" else ["created"]
+        except OSError as e:
+            # A mount whose server is away: the folder is there, below it. What mounts it puts that right.
+            if e.errno == errno.ENOTCONN and self.state == "directory":
+                return []
+            raise
         kind = stat.S_IFMT(found.st_mode)
         if self.state == "directory":
             if kind != stat.S_IFDIR:
