@@ -292,7 +292,17 @@ func downWithoutSlurmctld(t *testing.T, c *cluster.Cluster) {
 		t.Fatalf("destroy while a job runs ends with %v:\n%s", run.Err, run.Output)
 	}
 	c.On(t, cluster.Controller, "systemctl stop slurmctld")
-	refuses(t, c, func() { c.On(t, cluster.Controller, "systemctl start slurmctld") },
+	refuses(t, c, func() {
+		c.On(t, cluster.Controller, "systemctl start slurmctld")
+		// It asks the hosts by and by; an up in between would try those again that it has not heard of.
+		cluster.Until(t, "slurmctld to hear of its hosts", time.Minute, func() error {
+			out, err := c.TryOn(t, cluster.Controller, "sinfo -h -N -o %T")
+			if err == nil && strings.Contains(out, "unknown") {
+				err = errors.New(out)
+			}
+			return err
+		})
+	},
 		"slurmctld does not answer on "+cluster.Controller, "GPUCLUSTER_DESTROY_RUNNING_JOBS=yes")
 	c.WaitJob(t, job, 2*time.Minute, "COMPLETED")
 }
