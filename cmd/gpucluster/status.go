@@ -19,8 +19,8 @@ func newStatusCommand() *cobra.Command {
 	var login string
 	cmd := &cobra.Command{
 		Use:   "status <environment>",
-		Short: "Show an environment as it is now: hosts, owners, partitions, jobs",
-		Long: "Show an environment as it is now: hosts, owners, partitions, jobs.\n" +
+		Short: "Show an environment as it is now: hosts, partitions, jobs",
+		Long: "Show an environment as it is now: hosts, partitions, jobs.\n" +
 			"The environment is a stack of the Pulumi project in the current folder.",
 		Args: oneEnvironment,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -36,8 +36,7 @@ type Connection struct {
 	// the deployer's known_hosts file. Default false.
 	TrustOnFirstUse bool
 	// PrivateKey that logs in, kept as a secret. One key logs in to all hosts of
-	// a cluster. Default: the SSH agent and the
-	// deployer's default keys.
+	// a cluster. Default: the SSH agent and the deployer's default keys.
 	PrivateKey pulumi.StringInput
 	// Instance is any text that changes when the host is made anew under the
 	// same name and has lost what was installed on it: everything is then done

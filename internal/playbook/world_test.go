@@ -2,16 +2,15 @@ package playbook_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/labtest"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 )
@@ -21,8 +20,6 @@ import (
 type world struct {
 	t       *testing.T
 	release string
-	engine  *lab.Engine
-	lab     string
 	session *remote.Session
 	munge   string
 	dbPass  string
@@ -41,57 +38,28 @@ func newWorldOf(t *testing.T, spec lab.ImageSpec, suffix string) *world {
 	release := spec.Slurm
 	// Clocks are compared whatever the deployer's time zone.
 	t.Setenv("TZ", "Asia/Tokyo")
-	if testing.Short() {
-		t.Skip("needs lab hosts; not in -short")
+	gpu1 := lab.HostSpec{Name: "gpu1",
+		// On one release the login is not root's.
+		SudoUser: release == "26.05",
+		Hardware: lab.Hardware{Sockets: 2, CoresPerSocket: 4, ThreadsPerCore: 2, MemoryMiB: 65536, GPUs: []lab.GPUs{{Count: 2}}},
 	}
-	engine, err := lab.EnsureEngine(t.Context(), os.Stderr)
-	if err != nil {
-		t.Skipf("needs a Docker engine: %v", err)
-	}
-	image, err := engine.EnsureImage(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, release: release, engine: engine, lab: fmt.Sprintf("pb%d-%s", os.Getpid(), suffix), dbPass: secret(t)}
-	key, err := lab.GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := labtest.New(t, "pb"+suffix, spec,
+		lab.HostSpec{Name: "ctl1", Hardware: lab.Hardware{Sockets: 1, CoresPerSocket: 2, ThreadsPerCore: 1, MemoryMiB: 4096}}, gpu1)
+	w := &world{t: t, release: release, dbPass: secret(t)}
+	var err error
 	for _, pair := range []*lab.KeyPair{&w.people, &w.stranger} {
 		if *pair, err = lab.GenerateKey(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := engine.RemoveNetwork(ctx, w.lab); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := engine.EnsureNetwork(t.Context(), lab.NetworkSpec{Lab: w.lab}); err != nil {
-		t.Fatal(err)
-	}
 	var targets []remote.Target
-	for _, name := range []string{"ctl1", "gpu1"} {
-		spec := lab.HostSpec{Lab: w.lab, Name: name, Image: image.Image, AuthorizedKey: key.Public,
-			Hardware: lab.Hardware{Sockets: 1, CoresPerSocket: 2, ThreadsPerCore: 1, MemoryMiB: 4096}}
-		if name == "gpu1" {
-			// On one release the login is not root's.
-			spec.SudoUser = release == "26.05"
-			spec.Hardware = lab.Hardware{Sockets: 2, CoresPerSocket: 4, ThreadsPerCore: 2, MemoryMiB: 65536, GPUs: []lab.GPUs{{Count: 2}}}
-		}
-		h, err := engine.EnsureHost(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		target := remote.Target{Name: name, Address: h.Address, Port: h.Port, User: h.User, HostKeys: []string{h.HostKey}}
-		if spec.SudoUser {
-			target.User = "ops"
-		}
-		targets = append(targets, target)
+	for _, host := range made.Hosts {
+		targets = append(targets, labtest.Target(host))
 	}
-	w.session, err = remote.Open(t.Context(), remote.Config{Targets: targets, PrivateKey: key.Private})
+	if gpu1.SudoUser {
+		targets[1].User = "ops"
+	}
+	w.session, err = remote.Open(t.Context(), remote.Config{Targets: targets, PrivateKey: made.Key.Private})
 	if err != nil {
 		t.Fatal(err)
 	}

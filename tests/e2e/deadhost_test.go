@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -10,12 +9,13 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/labtest"
 	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
 )
 
-// servers is an environment of an inventory, with the hardware of this machine:
+// serversFile is an environment of an inventory, with the hardware of this machine:
 // a controller, two compute hosts and one that nobody has switched on.
-const servers = `config:
+const serversFile = `config:
   gpucluster:environment:
     name: NAME
     scheduler: slurm
@@ -42,17 +42,16 @@ const servers = `config:
 // goes on with the others, and names it at its end. Without it, all is well.
 func TestDeadHost(t *testing.T) {
 	long(t)
-	engine := cluster.Engine(t)
-	name := cluster.LabName("servers")
-	made, key := machines(t, engine, name, "ctl1", "gpu1", "gpu3")
-	agent(t, key)
+	servers := labtest.New(t, "servers", lab.ImageSpec{Slurm: "24.11"}, lab.HostSpec{Name: "ctl1"}, lab.HostSpec{Name: "gpu1"}, lab.HostSpec{Name: "gpu3"})
+	made := servers.Hosts
+	agent(t, servers.Key)
 	dead := made[0].Address[:strings.LastIndex(made[0].Address, ".")] + ".250"
 	hostKey := func(h lab.HostInfo) string { return h.Address + " " + h.HostKey }
-	c := cluster.New(t, "dead", fmt.Sprintf(servers, made[0].Address, made[1].Address, dead, made[2].Address,
+	c := cluster.New(t, "dead", fmt.Sprintf(serversFile, made[0].Address, made[1].Address, dead, made[2].Address,
 		hostKey(made[0]), hostKey(made[1]), hostKey(made[2]), dead,
 		lscpu(t, "Socket(s)"), lscpu(t, "Core(s) per socket"), lscpu(t, "Thread(s) per core")))
 	states := func() string {
-		out, err := cluster.Exec(t, lab.ContainerName(name, "ctl1"), "sinfo -h -N -o '%N %T'", "")
+		out, err := cluster.Exec(t, made[0].Container, "sinfo -h -N -o '%N %T'", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,39 +70,6 @@ func TestDeadHost(t *testing.T) {
 	if got := states(); got != "gpu1 idle gpu3 idle" {
 		t.Errorf("without gpu2, hosts are %q", got)
 	}
-}
-
-// machines are containers that stand for servers of somebody's own, and the key
-// that logs in to them.
-func machines(t *testing.T, engine *lab.Engine, name string, hosts ...string) ([]lab.HostInfo, lab.KeyPair) {
-	t.Helper()
-	image, err := engine.EnsureImage(t.Context(), lab.ImageSpec{Slurm: "24.11"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := engine.RemoveNetwork(ctx, name); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := engine.EnsureNetwork(t.Context(), lab.NetworkSpec{Lab: name}); err != nil {
-		t.Fatal(err)
-	}
-	key, err := lab.GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var made []lab.HostInfo
-	for _, host := range hosts {
-		one, err := engine.EnsureHost(t.Context(), lab.HostSpec{Lab: name, Name: host, Image: image.Image, AuthorizedKey: key.Public})
-		if err != nil {
-			t.Fatal(err)
-		}
-		made = append(made, one)
-	}
-	return made, key
 }
 
 // agent gives the test an SSH agent of its own that holds the key.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -69,19 +70,29 @@ func submitEarly(t *testing.T, c *cluster.Cluster, running *cluster.Running, hos
 // user's began when that had ended. The records know seconds.
 func firstIsOurs(t *testing.T, c *cluster.Cluster, host, id string) {
 	t.Helper()
-	out := c.Slurm(t, "SLURM_TIME_FORMAT=%s sacct -X -n -P -a -S now-1days -o Start,End,User,State,JobIDRaw,NodeList | grep -w "+host)
 	var ours, theirs []string
-	for line := range strings.Lines(out) {
-		record := strings.Split(strings.TrimSpace(line), "|")
-		if record[2] == "root" && (ours == nil || record[0] < ours[0]) {
-			ours = record
+	cluster.Until(t, "the records of the jobs on "+host, cluster.RecordsArrive, func() error {
+		out := c.Slurm(t, "SLURM_TIME_FORMAT=%s sacct -X -n -P -a -S now-1days -o Start,End,User,State,JobIDRaw,NodeList")
+		ours, theirs = nil, nil
+		for line := range strings.Lines(out) {
+			record := strings.Split(strings.TrimSpace(line), "|")
+			if record[5] != host {
+				continue
+			}
+			if record[2] == "root" && (ours == nil || record[0] < ours[0]) {
+				ours = record
+			}
+			if record[2] != "root" && (theirs == nil || record[0] < theirs[0]) {
+				theirs = record
+			}
 		}
-		if record[2] != "root" && (theirs == nil || record[0] < theirs[0]) {
-			theirs = record
+		if ours == nil || theirs == nil {
+			return fmt.Errorf("sacct lists\n%s", out)
 		}
-	}
-	if ours == nil || theirs == nil || ours[3] != "COMPLETED" || theirs[4] != id || theirs[0] < ours[1] {
-		t.Errorf("%s did not take its first job only after ours had ended:\n%s", host, out)
+		return nil
+	})
+	if ours[3] != "COMPLETED" || theirs[4] != id || theirs[0] < ours[1] {
+		t.Errorf("%s did not take its first job only after ours had ended: %v, then %v", host, ours, theirs)
 	}
 }
 

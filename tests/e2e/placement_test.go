@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/labtest"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/topology"
 	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
@@ -100,34 +100,9 @@ type crowd struct{ container string }
 
 func newCrowd(t *testing.T) crowd {
 	t.Helper()
-	engine := cluster.Engine(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	name := cluster.LabName("crowd")
-	image, err := engine.EnsureImage(ctx, lab.ImageSpec{Slurm: "24.11"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := engine.RemoveNetwork(context.Background(), name); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := engine.EnsureNetwork(ctx, lab.NetworkSpec{Lab: name}); err != nil {
-		t.Fatal(err)
-	}
-	key, err := lab.GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, err := engine.EnsureHost(ctx, lab.HostSpec{
-		Lab: name, Name: crowdHost, Image: image.Image, AuthorizedKey: key.Public,
-		Hardware: lab.Hardware{Sockets: 2, CoresPerSocket: 8, ThreadsPerCore: 1, MemoryMiB: 64 << 10, GPUs: []lab.GPUs{{Count: 8}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return crowd{container: host.Container}
+	made := labtest.New(t, "crowd", lab.ImageSpec{Slurm: "24.11"}, lab.HostSpec{Name: crowdHost,
+		Hardware: lab.Hardware{Sockets: 2, CoresPerSocket: 8, ThreadsPerCore: 1, MemoryMiB: 64 << 10, GPUs: []lab.GPUs{{Count: 8}}}})
+	return crowd{container: made.Hosts[0].Container}
 }
 
 // on runs a shell command as root on the host.

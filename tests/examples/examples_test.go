@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/labtest"
 	"github.com/gpucluster/pulumi-gpucluster/tests/e2e/cluster"
 )
 
@@ -67,7 +68,7 @@ func shell(t *testing.T, checkout cluster.Checkout, script string, variables ...
 // TestSlurmInLab builds the lab of the example, runs a job, finds nothing to
 // change, and takes it down.
 func TestSlurmInLab(t *testing.T) {
-	cluster.Engine(t)
+	labtest.Engine(t)
 	checkout := cluster.This(t).CloneWithTools(t)
 	build, end := commands(t, checkout, "slurm-in-lab", "pulumi destroy")
 	ended := false

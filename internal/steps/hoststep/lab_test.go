@@ -2,15 +2,12 @@ package hoststep
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/labtest"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
@@ -26,38 +23,11 @@ type labHost struct {
 
 func newLabHost(t *testing.T) *labHost {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a lab host; not in -short")
-	}
-	engine, err := lab.EnsureEngine(t.Context(), os.Stderr)
-	if err != nil {
-		t.Skipf("needs a Docker engine: %v", err)
-	}
-	image, err := engine.EnsureImage(t.Context(), lab.ImageSpec{Slurm: "24.11"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := fmt.Sprintf("hoststep%d", os.Getpid())
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := engine.RemoveNetwork(ctx, name); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := engine.EnsureNetwork(t.Context(), lab.NetworkSpec{Lab: name}); err != nil {
-		t.Fatal(err)
-	}
-	h := &labHost{t: t, owner: `"one"`}
-	if h.key, err = lab.GenerateKey(); err != nil {
-		t.Fatal(err)
-	}
-	made, err := engine.EnsureHost(t.Context(), lab.HostSpec{Lab: name, Name: "gpu1", Image: image.Image, AuthorizedKey: h.key.Public, SudoUser: true,
+	made := labtest.New(t, "hoststep", lab.ImageSpec{Slurm: "24.11"}, lab.HostSpec{Name: "gpu1", SudoUser: true,
 		Hardware: lab.Hardware{GPUs: []lab.GPUs{{Name: "h100", Count: 2, FirstDevice: 4}, {Name: "a100", Count: 1}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.target = remote.Target{Name: "gpu1", Address: made.Address, Port: made.Port, User: "ops", HostKeys: []string{made.HostKey}}
+	h := &labHost{t: t, owner: `"one"`, key: made.Key, target: labtest.Target(made.Hosts[0])}
+	h.target.User = "ops"
+	var err error
 	h.session, err = remote.Open(t.Context(), remote.Config{Targets: []remote.Target{h.target}, PrivateKey: h.key.Private})
 	if err != nil {
 		t.Fatal(err)

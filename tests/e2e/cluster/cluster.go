@@ -1,18 +1,14 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/gruntwork-io/terratest/modules/random"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
+	"github.com/gpucluster/pulumi-gpucluster/internal/labtest"
 )
 
 // KeepVariable names a folder for people who write tests: the cluster is kept
@@ -45,11 +41,11 @@ const placeholder = "name: NAME"
 // It skips the test where labs cannot run.
 func New(t *testing.T, prefix, base string) *Cluster {
 	t.Helper()
-	Engine(t)
+	labtest.Engine(t)
 	if strings.Count(base, placeholder) != 1 {
 		t.Fatalf("the base file has not exactly one %q", placeholder)
 	}
-	name, dir := LabName(prefix), t.TempDir()
+	name, dir := labtest.Name("e2e-"+prefix), t.TempDir()
 	keep := os.Getenv(KeepVariable)
 	if keep != "" {
 		name, dir = "e2e-"+prefix, filepath.Join(keep, prefix)
@@ -70,36 +66,6 @@ func New(t *testing.T, prefix, base string) *Cluster {
 	}
 	return c
 }
-
-// RequireVariable set to "required" makes a test fail that would be skipped
-// because labs cannot run here, for machines on which they have to.
-const RequireVariable = "GPUCLUSTER_E2E"
-
-// Engine returns the engine that makes lab hosts. It skips the test where there
-// can be none.
-func Engine(t testing.TB) *lab.Engine {
-	t.Helper()
-	without := t.Skip
-	if os.Getenv(RequireVariable) == "required" {
-		without = t.Fatal
-	}
-	if os.Geteuid() != 0 {
-		without("needs root: lab hosts are containers with their own systemd")
-	}
-	if _, err := exec.LookPath("docker"); err != nil {
-		without("needs Docker; make tools installs it")
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	engine, err := lab.EnsureEngine(ctx, os.Stderr)
-	if err != nil {
-		without("needs a Docker engine: ", err)
-	}
-	return engine
-}
-
-// LabName makes a name for a lab that no other run has.
-func LabName(prefix string) string { return "e2e-" + prefix + "-" + strings.ToLower(random.UniqueID()) }
 
 func (c *Cluster) write(t testing.TB, content string) {
 	t.Helper()

@@ -96,18 +96,27 @@ func (c *Cluster) WaitRunning(t testing.TB, id string) string {
 	return nodes
 }
 
+// RecordsArrive is how long records may take until sacct lists them. slurmctld
+// sends the starts of jobs in batches, and again when slurmdbd has been away;
+// until then sacct leaves the jobs out of every period of time.
+const RecordsArrive = time.Minute
+
 // LostJobs lists the jobs whose submission was acknowledged and that the
-// accounting database does not know.
+// accounting database does not come to know.
 func (c *Cluster) LostJobs(t testing.TB) []string {
 	t.Helper()
-	known := strings.Fields(c.Slurm(t, "sacct -X -n -P -a -S now-1days -o JobIDRaw"))
-	var lost []string
-	for _, id := range c.jobs {
-		if !slices.Contains(known, id) {
-			lost = append(lost, id)
+	for end := time.Now().Add(RecordsArrive); ; time.Sleep(time.Second) {
+		known := strings.Fields(c.Slurm(t, "sacct -X -n -P -a -S now-1days -o JobIDRaw"))
+		var lost []string
+		for _, id := range c.jobs {
+			if !slices.Contains(known, id) {
+				lost = append(lost, id)
+			}
+		}
+		if len(lost) == 0 || time.Now().After(end) {
+			return lost
 		}
 	}
-	return lost
 }
 
 // Node is the state of a node and the reason given for it, as sinfo has them.
