@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
-	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stackoutput"
 	"github.com/gpucluster/pulumi-gpucluster/internal/suggest"
 )
@@ -39,11 +38,7 @@ func newSSHCommand() *cobra.Command {
 			}
 			words := []string{"-F", session.ConfigFile(), args[1]}
 			if len(args) > 2 {
-				var quoted []string
-				for _, word := range args[2:] {
-					quoted = append(quoted, remote.ShellQuote(word))
-				}
-				words = append(words, "--", strings.Join(quoted, " "))
+				words = append(words, "--", shell.Words(args[2:]...))
 			}
 			ssh := exec.CommandContext(cmd.Context(), "ssh", words...)
 			ssh.Stdin, ssh.Stdout, ssh.Stderr = os.Stdin, os.Stdout, os.Stderr

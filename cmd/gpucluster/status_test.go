@@ -63,7 +63,7 @@ func TestSSH(t *testing.T) {
 		status int
 		want   string
 	}{
-		"ssh's own status": {[]string{"login1", "--", "exit", "37"}, 37, " login1 -- 'exit' '37'\n"},
+		"ssh's own status": {[]string{"login1", "--", "exit", "37"}, 37, " login1 -- exit 37\n"},
 		"a misspelt host":  {[]string{"logn1"}, 1, "e has no host \"logn1\"\n  hint: did you mean \"login1\"?\n"},
 		"an unknown host":  {[]string{"somewhere"}, 1, "e has no host \"somewhere\"\n  hint: there are: gpu[1-2],login1\n"},
 	} {

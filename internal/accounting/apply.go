@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 )
 
@@ -261,11 +262,11 @@ func (a *applier) runBatch(ctx context.Context, commands []Command) error {
 	// The function runs one command and forgives what is done already.
 	script.WriteString("run() {\n\tout=$(sacctmgr -i \"$@\" 2>&1 </dev/null) && return 0\n\tcase $out in\n")
 	for _, h := range harmless {
-		script.WriteString("\t*" + slurmctl.Quote(h) + "*) return 0 ;;\n")
+		script.WriteString("\t*" + shell.Quote(h) + "*) return 0 ;;\n")
 	}
 	script.WriteString("\tesac\n\techo '" + failedMark + "'\"$n\"\n\techo \"$out\"\n\texit 1\n}\n")
 	for i, c := range commands {
-		fmt.Fprintf(&script, "n=%d\nrun %s\n", i, slurmctl.Words(c.Args...))
+		fmt.Fprintf(&script, "n=%d\nrun %s\n", i, shell.Words(c.Args...))
 	}
 	out, err := a.ctl.Runner.Run(ctx, script.String(), nil)
 	done := len(commands)
@@ -281,7 +282,7 @@ func (a *applier) runBatch(ctx context.Context, commands []Command) error {
 
 // explain says which command failed and why, and how many were done before.
 func (a *applier) explain(commands []Command, out string, err error) (int, error) {
-	var failed *slurmctl.CommandError
+	var failed *shell.ExitError
 	_, told, ok := strings.Cut("\n"+out, "\n"+failedMark)
 	number, text, _ := strings.Cut(told, "\n")
 	n := 0

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // Ledger lists what was made for one cluster. It is written before anything is
@@ -26,7 +26,7 @@ type Ledger struct {
 // Keepers are the controllers of a cluster: each keeps a copy of the ledger. With
 // one copy, another order of the controllers or a lost disk would make
 // everything somebody else's.
-type Keepers []slurmctl.Runner
+type Keepers []shell.Runner
 
 // each runs a command on every keeper that can be reached. The error is that of a
 // command that failed, or of the last keeper when none could be reached.
@@ -35,7 +35,7 @@ func (all Keepers) each(ctx context.Context, command string, stdin []byte, took 
 	reached := false
 	for _, r := range all {
 		out, err := r.Run(ctx, command, stdin)
-		var failed *slurmctl.CommandError
+		var failed *shell.ExitError
 		switch {
 		case err == nil:
 			reached = true
@@ -145,7 +145,7 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 // ReadLedger reads the ledger, of several copies the one that was written last;
 // there being none is an empty one.
 func ReadLedger(ctx context.Context, from Keepers, cluster string) (Ledger, error) {
-	file := slurmctl.Quote(LedgerPath(cluster))
+	file := shell.Quote(LedgerPath(cluster))
 	last := NewLedger(cluster)
 	err := from.each(ctx, "if [ -e "+file+" ]; then cat "+file+"; fi", nil, func(out []byte) error {
 		if len(bytes.TrimSpace(out)) == 0 {
@@ -178,8 +178,8 @@ func (l *Ledger) Write(ctx context.Context, to Keepers) error {
 		return err
 	}
 	file := LedgerPath(l.Cluster)
-	script := "set -e\numask 077\nmkdir -p " + slurmctl.Quote(path.Dir(file)) + "\nnew=" + slurmctl.Quote(file+".new") +
-		"\ncat >\"$new\"\nsync \"$new\"\nmv -f \"$new\" " + slurmctl.Quote(file) + "\n"
+	script := "set -e\numask 077\nmkdir -p " + shell.Quote(path.Dir(file)) + "\nnew=" + shell.Quote(file+".new") +
+		"\ncat >\"$new\"\nsync \"$new\"\nmv -f \"$new\" " + shell.Quote(file) + "\n"
 	if err := to.each(ctx, script, append(data, '\n'), func([]byte) error { return nil }); err != nil {
 		return fmt.Errorf("writing the accounting ledger: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 func TestLedgerKeepsEveryKind(t *testing.T) {
@@ -36,8 +36,8 @@ func TestLedgerKeepsEveryKind(t *testing.T) {
 }
 
 func TestReadLedger(t *testing.T) {
-	answer := func(text string) slurmctl.Runner {
-		return slurmctl.RunnerFunc(func(context.Context, string, []byte) ([]byte, error) { return []byte(text), nil })
+	answer := func(text string) shell.Runner {
+		return shell.RunnerFunc(func(context.Context, string, []byte) ([]byte, error) { return []byte(text), nil })
 	}
 	cases := map[string]struct {
 		file  string

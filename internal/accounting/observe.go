@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // Observed is what the database holds.
@@ -64,11 +64,11 @@ func columns(name string, kind Kind, text Field) []string {
 
 func (q query) command() string {
 	args := append([]string{"sacctmgr", "-nP", "show"}, q.args...)
-	return slurmctl.Words(append(args, "format="+strings.Join(q.columns, ","))...)
+	return shell.Words(append(args, "format="+strings.Join(q.columns, ","))...)
 }
 
 // Observe reads the database through sacctmgr on the controller.
-func Observe(ctx context.Context, r slurmctl.Runner, cluster string) (Observed, error) {
+func Observe(ctx context.Context, r shell.Runner, cluster string) (Observed, error) {
 	var script strings.Builder
 	script.WriteString("set -e\n")
 	for _, q := range queries() {

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // Prepare makes the QOS that partitions refer to, bare, before a slurmctld
 // reads a configuration with them: it would refuse to start without. [Apply]
 // gives them their fields later. SlurmConf is the new slurm.conf, by which
 // sacctmgr finds the database on a host that has none yet.
-func Prepare(ctx context.Context, r slurmctl.Runner, keepers Keepers, cluster string, qos []string, slurmConf string) error {
+func Prepare(ctx context.Context, r shell.Runner, keepers Keepers, cluster string, qos []string, slurmConf string) error {
 	if len(qos) == 0 {
 		return nil
 	}
@@ -41,14 +41,14 @@ func Prepare(ctx context.Context, r slurmctl.Runner, keepers Keepers, cluster st
 	if err := owned.Write(ctx, keepers); err != nil {
 		return err
 	}
-	if _, err := withConf(ctx, r, slurmConf, "sacctmgr -i add qos "+slurmctl.Words(missing...)); err != nil {
+	if _, err := withConf(ctx, r, slurmConf, "sacctmgr -i add qos "+shell.Words(missing...)); err != nil {
 		return fmt.Errorf("making the QOS that partitions refer to: %w", err)
 	}
 	return nil
 }
 
 // withConf runs a command that reads another slurm.conf than the host's own.
-func withConf(ctx context.Context, r slurmctl.Runner, slurmConf, command string) ([]byte, error) {
+func withConf(ctx context.Context, r shell.Runner, slurmConf, command string) ([]byte, error) {
 	script := `set -e
 umask 077
 dir=$(mktemp -d /tmp/gpucluster-accounting.XXXXXX)

@@ -3,6 +3,7 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -74,18 +75,32 @@ func TestWhoIsGone(t *testing.T) {
 	}
 }
 
+// beginLogin begins a login that does not go on. The daemon's greeting says that
+// it is under way; one that came before and is ending may stand in its way.
+func (d daemon) beginLogin(t *testing.T) net.Conn {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", d.port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		greeting := make([]byte, len("SSH-2.0-"))
+		if _, err = io.ReadFull(c, greeting); err == nil && string(greeting) == "SSH-2.0-" {
+			return c
+		}
+		_ = c.Close()
+		if time.Now().After(end) {
+			t.Fatalf("the daemon says %q, %v", greeting, err)
+		}
+	}
+}
+
 // TestABusyDaemonIsTriedAgain checks that a host whose daemon has too many
 // logins under way is not taken for one that is away.
 func TestABusyDaemonIsTriedAgain(t *testing.T) {
 	d := startDaemonWith(t, "MaxStartups 1:100:1")
-	hold, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", d.port)) // a login that does not go on
-	if err != nil {
-		t.Fatal(err)
-	}
+	hold := d.beginLogin(t)
 	defer hold.Close()
-	if _, err := hold.Read(make([]byte, 8)); err != nil { // the daemon's greeting: it is under way
-		t.Fatal(err)
-	}
 	s := open(t, Config{Targets: []Target{d.target("n1")}, PrivateKey: d.private})
 	target, _ := s.Target("n1")
 	var sentAway *CommandError

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // unreachableStatus is how ssh says that it, and not the command, failed.
@@ -149,16 +151,11 @@ func (s *Session) once(ctx context.Context, t Target, shared bool, command strin
 // wrapped is the command as the login shell of the target gets it: as root,
 // under sh, with status 255 kept free for ssh itself.
 func wrapped(t Target, command string) string {
-	w := "sh -c 'sh -c \"$1\"; s=$?; test $s -eq 255 && s=254; exit $s' sh " + ShellQuote(command)
+	w := "sh -c 'sh -c \"$1\"; s=$?; test $s -eq 255 && s=254; exit $s' sh " + shell.Quote(command)
 	if t.User != "root" {
 		return "sudo -n -- " + w
 	}
 	return "exec " + w
-}
-
-// ShellQuote makes one word of s for a POSIX shell.
-func ShellQuote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // shortened cuts a command to one readable line.

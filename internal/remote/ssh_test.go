@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // daemon is an sshd of this test's own on the loopback address.
@@ -142,7 +142,7 @@ func TestRunOverSSH(t *testing.T) {
 				t.Errorf("got %#v", err)
 			}
 			_, err = s.Runner("n1").Run(t.Context(), c.command, nil)
-			var theirs *slurmctl.CommandError
+			var theirs *shell.ExitError
 			if !errors.As(err, &theirs) || theirs.Status != c.status {
 				t.Errorf("the runner gives %#v", err)
 			}

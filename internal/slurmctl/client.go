@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // Client asks and commands one slurmctld.
 type Client struct {
 	// Runner reaches the controller's host.
-	Runner Runner
+	Runner shell.Runner
 	// Progress is told what is being waited for, one line at a time; nil is
 	// silence.
 	Progress func(line string)
@@ -43,7 +45,7 @@ func (c *Client) wait(ctx context.Context) error {
 
 // output runs a command made of args and returns its standard output.
 func (c *Client) output(ctx context.Context, args ...string) (string, error) {
-	out, err := c.Runner.Run(ctx, Words(args...), nil)
+	out, err := c.Runner.Run(ctx, shell.Words(args...), nil)
 	return string(out), err
 }
 
@@ -59,7 +61,7 @@ func (c *Client) Ping(ctx context.Context) error {
 	if strings.Contains(out, " is UP") {
 		return nil
 	}
-	var failed *CommandError
+	var failed *shell.ExitError
 	switch {
 	case err == nil, errors.As(err, &failed) && strings.Contains(out, " is DOWN"):
 		return ErrDown

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // closurePrefix begins the name of every closure.
@@ -30,7 +31,7 @@ func (c *Client) Close(ctx context.Context, nodes []string) error {
 		var script strings.Builder
 		script.WriteString("set -e\n")
 		for _, n := range some {
-			script.WriteString(Words("scontrol", "create", "reservation", "ReservationName="+ClosureName(n),
+			script.WriteString(shell.Words("scontrol", "create", "reservation", "ReservationName="+ClosureName(n),
 				"StartTime=now", "Duration=UNLIMITED", "Users=root", "Flags=MAINT,IGNORE_JOBS", "Nodes="+n) + " >/dev/null\n")
 		}
 		if _, err := c.Runner.Run(ctx, script.String(), nil); err != nil {
@@ -85,7 +86,7 @@ func (c *Client) Open(ctx context.Context, nodes []string) error {
 		if last == nil {
 			return nil
 		}
-		var failed *CommandError
+		var failed *shell.ExitError
 		if !errors.As(last, &failed) || time.Now().After(until) {
 			return fmt.Errorf("opening %s: %w", hostlist.Compress(closed), last)
 		}
@@ -99,7 +100,7 @@ func (c *Client) open(ctx context.Context, closed []string) error {
 	var script strings.Builder
 	script.WriteString("rc=0\n")
 	for _, n := range closed {
-		script.WriteString(Words("scontrol", "delete", "ReservationName="+ClosureName(n)) + " || rc=1\n")
+		script.WriteString(shell.Words("scontrol", "delete", "ReservationName="+ClosureName(n)) + " || rc=1\n")
 	}
 	script.WriteString("exit $rc\n")
 	_, err := c.Runner.Run(ctx, script.String(), nil)

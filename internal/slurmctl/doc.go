@@ -8,7 +8,7 @@
 // them: on a reload slurmctld aborts the jobs of a node that vanished or
 // changed its shape.
 //
-// Every command goes through a [Runner], so that the package needs no ssh and
+// Every command goes through a [shell.Runner], so that the package needs no ssh and
 // its tests run it against real daemons. The parsers are pure. What this
 // package drains carries the reason prefix [ReasonPrefix], and only such
 // drains are ever lifted.

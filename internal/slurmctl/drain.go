@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // ReasonPrefix begins the reason of every drain that is ours. Slurm appends
@@ -118,7 +119,7 @@ func (c *Client) Undrain(ctx context.Context, names []string, reason string) ([]
 func (c *Client) undrain(ctx context.Context, nodes []string) error {
 	for until := time.Now().Add(20 * time.Second); ; {
 		err := c.update(ctx, nodes, "State=UNDRAIN")
-		var failed *CommandError
+		var failed *shell.ExitError
 		if err == nil || !errors.As(err, &failed) || time.Now().After(until) {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmtest"
 )
@@ -100,7 +101,7 @@ func TestInterruptedAndRunAgain(t *testing.T) {
 		for _, at := range []string{"scontrol create reservation", reload, "mv -f", "State=DRAIN"} {
 			broken := *l.Client
 			cut := false
-			broken.Runner = slurmctl.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
+			broken.Runner = shell.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
 				if !cut && strings.Contains(command, at) {
 					cut = true
 					return nil, errors.New("connection closed")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // File is a configuration file of the controller.
@@ -51,7 +53,7 @@ type Host interface {
 // Shell is a Host by way of shell commands and systemd.
 type Shell struct {
 	// Runner reaches the host.
-	Runner Runner
+	Runner shell.Runner
 	// Start and Stop are the commands for slurmctld. Default: systemctl. Stop
 	// must return after the daemon is gone.
 	Start, Stop string

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // StateMove is a change of slurmctld's StateSaveLocation. The zero value is
@@ -37,7 +38,7 @@ rm -f "$from/` + copyMark + `"
 : >"$to/` + copyMark + `"
 cp -a --remove-destination "$from/." "$to/"
 sync -f "$to"`
-	words := Words("runuser", "-u", user, "--", "/bin/sh", "-c", script, "sh", m.From, m.To)
+	words := shell.Words("runuser", "-u", user, "--", "/bin/sh", "-c", script, "sh", m.From, m.To)
 	if _, err := s.Runner.Run(ctx, words, nil); err != nil {
 		return fmt.Errorf("copying slurmctld's state from %s to %s: %w", m.From, m.To, err)
 	}
@@ -46,7 +47,7 @@ sync -f "$to"`
 
 // SettleState says that slurmctld runs with the copy.
 func (s Shell) SettleState(ctx context.Context, m StateMove) error {
-	if _, err := s.Runner.Run(ctx, "rm -f "+Quote(path.Join(m.To, copyMark)), nil); err != nil {
+	if _, err := s.Runner.Run(ctx, "rm -f "+shell.Quote(path.Join(m.To, copyMark)), nil); err != nil {
 		return fmt.Errorf("settling slurmctld's state in %s: %w", m.To, err)
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // The names of what lies beside a placed file, dotted so that no glob takes
@@ -39,26 +41,26 @@ func (s Shell) Place(ctx context.Context, p Placement) error {
 	var news []string
 	for _, f := range p.Files {
 		news = append(news, beside(f.Path, newSuffix))
-		fmt.Fprintf(&b, "mkdir -p -m 755 %s\n", Quote(path.Dir(f.Path)))
+		fmt.Fprintf(&b, "mkdir -p -m 755 %s\n", shell.Quote(path.Dir(f.Path)))
 	}
 	b.WriteString(p.alone())
-	fmt.Fprintf(&b, "trap '%s' EXIT\n", strings.ReplaceAll(Words(append([]string{"rm", "-f"}, news...)...), "'", `'\''`))
+	fmt.Fprintf(&b, "trap '%s' EXIT\n", strings.ReplaceAll(shell.Words(append([]string{"rm", "-f"}, news...)...), "'", `'\''`))
 	// On a full disk tar does not say why it fails.
-	fmt.Fprintf(&b, "tar -x -P -f - -C / --no-same-owner || { df -P %s >&2; exit 1; }\n", Quote(path.Dir(p.Files[0].Path)))
+	fmt.Fprintf(&b, "tar -x -P -f - -C / --no-same-owner || { df -P %s >&2; exit 1; }\n", shell.Quote(path.Dir(p.Files[0].Path)))
 	for _, f := range p.Files {
-		fmt.Fprintf(&b, "chown %s:%s %s\nchmod %o %s\n", Quote(orRoot(f.Owner)), Quote(orRoot(f.Group)),
-			Quote(beside(f.Path, newSuffix)), orMode(f.Mode), Quote(beside(f.Path, newSuffix)))
+		fmt.Fprintf(&b, "chown %s:%s %s\nchmod %o %s\n", shell.Quote(orRoot(f.Owner)), shell.Quote(orRoot(f.Group)),
+			shell.Quote(beside(f.Path, newSuffix)), orMode(f.Mode), shell.Quote(beside(f.Path, newSuffix)))
 	}
-	b.WriteString(Words(append([]string{"sync"}, news...)...) + "\n")
+	b.WriteString(shell.Words(append([]string{"sync"}, news...)...) + "\n")
 	// Every previous file has a second name before the first is replaced. A
 	// name needs no room on a full disk, and is there wholly or not at all.
 	for _, f := range p.Files {
-		to := Quote(f.Path)
-		fmt.Fprintf(&b, "rm -f %s* %s*\n", Quote(beside(f.Path, beforeSuffix)), Quote(beside(f.Path, absentSuffix)))
+		to := shell.Quote(f.Path)
+		fmt.Fprintf(&b, "rm -f %s* %s*\n", shell.Quote(beside(f.Path, beforeSuffix)), shell.Quote(beside(f.Path, absentSuffix)))
 		fmt.Fprintf(&b, "if [ -e %s ]; then ln %s %s; else : >%s; fi\n", to, to, p.before(f), p.absent(f))
 	}
 	for _, f := range p.Files {
-		fmt.Fprintf(&b, "mv -f %s %s\n", Quote(beside(f.Path, newSuffix)), Quote(f.Path))
+		fmt.Fprintf(&b, "mv -f %s %s\n", shell.Quote(beside(f.Path, newSuffix)), shell.Quote(f.Path))
 	}
 	if _, err := s.Runner.Run(ctx, b.String(), archive); err != nil {
 		return fmt.Errorf("placing files: %w", err)
@@ -74,10 +76,10 @@ func (s Shell) Restore(ctx context.Context, p Placement) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "set -e\n[ -d %s ] || exit 0\n", Quote(path.Dir(p.Files[0].Path)))
+	fmt.Fprintf(&b, "set -e\n[ -d %s ] || exit 0\n", shell.Quote(path.Dir(p.Files[0].Path)))
 	b.WriteString(p.alone())
 	for _, f := range p.Files {
-		to, before, absent := Quote(f.Path), p.before(f), p.absent(f)
+		to, before, absent := shell.Quote(f.Path), p.before(f), p.absent(f)
 		// mv refuses two names of one file: that file was not replaced.
 		fmt.Fprintf(&b, "if [ %s -ef %s ]; then rm -f %s; elif [ -e %s ]; then mv -f %s %s; elif [ -e %s ]; then rm -f %s %s; fi\n",
 			before, to, before, before, before, to, absent, to, absent)
@@ -107,11 +109,11 @@ func (s Shell) Settle(ctx context.Context, p Placement) error {
 // alone makes a script wait until no other one places or restores: one whose
 // connection was cut may still run.
 func (p Placement) alone() string {
-	return "exec 9<" + Quote(path.Dir(p.Files[0].Path)) + "\nflock -w 60 9\n"
+	return "exec 9<" + shell.Quote(path.Dir(p.Files[0].Path)) + "\nflock -w 60 9\n"
 }
 
-func (p Placement) before(f File) string { return Quote(beside(f.Path, beforeSuffix+p.ID)) }
-func (p Placement) absent(f File) string { return Quote(beside(f.Path, absentSuffix+p.ID)) }
+func (p Placement) before(f File) string { return shell.Quote(beside(f.Path, beforeSuffix+p.ID)) }
+func (p Placement) absent(f File) string { return shell.Quote(beside(f.Path, absentSuffix+p.ID)) }
 
 func tarball(files []File, name func(File) string) ([]byte, error) {
 	var buf bytes.Buffer

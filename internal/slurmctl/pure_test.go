@@ -9,30 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
-
-func TestQuote(t *testing.T) {
-	for _, word := range []string{"", "plain-1_2.3/x", "a b", "it's", `"quoted" $HOME $(id) \`, "new\nline", "*", "~", "-n"} {
-		out, err := Exec{"sh", "-c"}.Run(context.Background(), "printf '%s' "+Quote(word), nil)
-		if err != nil || string(out) != word {
-			t.Errorf("the shell reads %q as %q (%v)", word, out, err)
-		}
-	}
-}
-
-func TestExec(t *testing.T) {
-	local := Exec{"sh", "-c"}
-	out, err := local.Run(context.Background(), "cat; echo lost >&2; exit 3", []byte("kept"))
-	var failed *CommandError
-	if !errors.As(err, &failed) || failed.Status != 3 || failed.Stderr != "lost\n" || string(out) != "kept" {
-		t.Errorf("got %q, %v", out, err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := local.Run(ctx, "exec sleep 60", nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a command that was cut gives %v", err)
-	}
-}
 
 func TestTrialConf(t *testing.T) {
 	const conf = `# a comment with SlurmctldHost=x
@@ -212,7 +191,7 @@ func TestPlaceAndRestore(t *testing.T) {
 		t.Skip("skipped: changing owners needs root rights")
 	}
 	dir := t.TempDir()
-	host := Shell{Runner: Exec{"sh", "-c"}}
+	host := Shell{Runner: shell.Exec{"sh", "-c"}}
 	ctx := context.Background()
 	file := func(name, content string) File {
 		return File{Path: filepath.Join(dir, name), Content: content}
@@ -292,7 +271,7 @@ func TestPlaceAndRestore(t *testing.T) {
 func TestHostsStopThePrimaryLast(t *testing.T) {
 	var did []string
 	host := func(name string) Host {
-		return Shell{Start: "start " + name, Stop: "stop " + name, Runner: RunnerFunc(func(_ context.Context, c string, _ []byte) ([]byte, error) {
+		return Shell{Start: "start " + name, Stop: "stop " + name, Runner: shell.RunnerFunc(func(_ context.Context, c string, _ []byte) ([]byte, error) {
 			did = append(did, c)
 			return nil, nil
 		})}

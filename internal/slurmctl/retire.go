@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // RetiringPath lists, on the controller, the partitions that a run keeps from
@@ -68,7 +70,7 @@ func (c *Client) Reinstate(ctx context.Context, except ...string) error {
 			}
 			c.say("partition %s is %s again", name, r.before)
 		}
-		forget := "sed -i " + Quote("/^"+name+" /d") + " " + RetiringPath + " && find " + RetiringPath + " -empty -delete"
+		forget := "sed -i " + shell.Quote("/^"+name+" /d") + " " + RetiringPath + " && find " + RetiringPath + " -empty -delete"
 		if _, err := c.Runner.Run(ctx, forget, nil); err != nil {
 			return fmt.Errorf("forgetting that partition %s was to go: %w", name, err)
 		}

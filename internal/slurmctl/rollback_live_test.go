@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmtest"
 )
@@ -48,7 +49,7 @@ func TestAFailedPlacementLeavesTheLastGeneration(t *testing.T) {
 		} {
 			broken := *l.Client
 			done := false
-			broken.Runner = slurmctl.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
+			broken.Runner = shell.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
 				if done || !strings.Contains(command, "tar -x -P") {
 					return l.Cluster.Run(ctx, command, stdin)
 				}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // TrialFailed says that a slurmctld did not accept a file set.
@@ -152,9 +153,9 @@ func (c *Client) Trial(ctx context.Context, files []File, nodes []NodeSpec, user
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.Runner.Run(ctx, "user="+Quote(user)+"\n"+trialScript, archive)
+	out, err := c.Runner.Run(ctx, "user="+shell.Quote(user)+"\n"+trialScript, archive)
 	log := trialLog(string(out))
-	var failed *CommandError
+	var failed *shell.ExitError
 	if errors.As(err, &failed) && failed.Status == 1 {
 		if len(log) == 0 {
 			log = append(log, lines(failed.Stderr)...)

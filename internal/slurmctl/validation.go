@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // Seen is what a task of ours saw on a node.
@@ -216,17 +217,17 @@ func (c *Client) srun(ctx context.Context, job srunJob) (string, error) {
 	}
 	args = append(args, "/bin/sh", "-c", probe)
 	seconds := strconv.Itoa(int(job.limit / time.Second))
-	script := "trap '" + Words("scancel", "--user=root", "--name="+job.name) + " 2>/dev/null' EXIT\n" +
+	script := "trap '" + shell.Words("scancel", "--user=root", "--name="+job.name) + " 2>/dev/null' EXIT\n" +
 		"trap 'exit 129' HUP INT TERM\n" +
-		"timeout --kill-after=10 " + seconds + " " + Words(args...) + "\n"
+		"timeout --kill-after=10 " + seconds + " " + shell.Words(args...) + "\n"
 	out, err := c.Runner.Run(ctx, script, nil)
-	var failed *CommandError
+	var failed *shell.ExitError
 	if errors.As(err, &failed) {
 		why := strings.TrimSpace(failed.Stderr)
 		if failed.Status == 124 || failed.Status == 137 {
 			return string(out), &JobTimeout{Name: job.name, Waited: job.limit, Why: why}
 		}
-		return string(out), &CommandError{Command: "srun", Status: failed.Status, Stderr: why}
+		return string(out), &shell.ExitError{Command: "srun", Status: failed.Status, Stderr: why}
 	}
 	return string(out), err
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // The folders of root file systems of Debian releases, and of what
@@ -69,7 +69,7 @@ echo ctl1 >"$root/etc/hostname"
 exec chroot "$root" /bin/sh -c 'echo ready; while :; do sleep 1; done'
 `
 
-// Sandbox is a private view of a machine. It is a [slurmctl.Runner].
+// Sandbox is a private view of a machine. It is a [shell.Runner].
 type Sandbox struct {
 	// Release of Slurm that it holds.
 	Release string
@@ -152,7 +152,7 @@ func boot(t testing.TB, release, layers string) (*Sandbox, error) {
 
 // Run runs a shell command as root in the sandbox.
 func (s *Sandbox) Run(ctx context.Context, command string, stdin []byte) ([]byte, error) {
-	enter := slurmctl.Exec{"nsenter", "--target", strconv.Itoa(s.pid),
+	enter := shell.Exec{"nsenter", "--target", strconv.Itoa(s.pid),
 		"--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd", "/bin/sh", "-c"}
 	return enter.Run(ctx, command, stdin)
 }
@@ -172,8 +172,8 @@ func (s *Sandbox) Must(t testing.TB, command string) string {
 // Write puts a file into the sandbox.
 func (s *Sandbox) Write(t testing.TB, path, content string) {
 	t.Helper()
-	dir := slurmctl.Quote(filepath.Dir(path))
-	cmd := "mkdir -p " + dir + " && cat > " + slurmctl.Quote(path)
+	dir := shell.Quote(filepath.Dir(path))
+	cmd := "mkdir -p " + dir + " && cat > " + shell.Quote(path)
 	if out, err := s.Run(context.Background(), cmd, []byte(content)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

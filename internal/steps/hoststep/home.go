@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
 
@@ -67,7 +68,7 @@ func probeHome(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	return onHost(ctx, in, spec.Host, func(session *remote.Session) error {
-		path := remote.ShellQuote(spec.Path)
+		path := shell.Quote(spec.Path)
 		_, err := session.Run(ctx, spec.Host, "timeout -s KILL 5 mountpoint -q "+path+" && timeout -s KILL 5 stat -t "+path+" >/dev/null", nil)
 		if err != nil && !remote.IsUnreachable(err) {
 			return fmt.Errorf("%s has no working shared home at %s: %w", spec.Host, spec.Path, err)

@@ -80,7 +80,7 @@ func probeAccounting(ctx context.Context, in *step.Input) error {
 func keepers(session *remote.Session, controllers []string) accounting.Keepers {
 	var all accounting.Keepers
 	for _, host := range controllers {
-		all = append(all, runner(session, host))
+		all = append(all, session.Runner(host))
 	}
 	return all
 }

@@ -132,7 +132,7 @@ func (s ControllerSpec) files() []slurmctl.File {
 func controllerHosts(session *remote.Session, controllers []string) slurmctl.Host {
 	hosts := make(slurmctl.Hosts, len(controllers))
 	for i, name := range controllers {
-		hosts[i] = slurmctl.Shell{Runner: runner(session, name)}
+		hosts[i] = slurmctl.Shell{Runner: session.Runner(name)}
 	}
 	if len(hosts) == 1 {
 		return hosts[0]

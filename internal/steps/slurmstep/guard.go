@@ -69,7 +69,7 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 		in.Logf("no jobs are asked about: %s is gone", strings.Join(spec.Controllers, ", "))
 		return nil
 	}
-	ctl := &slurmctl.Client{Runner: runner(session, host)}
+	ctl := &slurmctl.Client{Runner: session.Runner(host)}
 	if err := ctl.Ping(ctx); err != nil {
 		return fmt.Errorf("slurmctld does not answer on %s, so nobody can tell whether jobs run, and nothing was removed: %w\nstart it and run this again, or destroy all jobs with the cluster by setting %s=yes", host, err, OverrideVariable)
 	}

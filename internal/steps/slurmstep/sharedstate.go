@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/hostlist"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // asSlurm runs a program as the user of slurmctld: on a network file system root
@@ -22,7 +23,7 @@ func sharedState(ctx context.Context, session *remote.Session, controllers []str
 		return nil
 	}
 	first := controllers[0]
-	file := remote.ShellQuote(dir + "/.gpucluster-" + rand.Text())
+	file := shell.Quote(dir + "/.gpucluster-" + rand.Text())
 	if _, err := session.Run(ctx, first, asSlurm+"touch "+file, nil); err != nil {
 		return fmt.Errorf("writing to %s on %s as slurm: %w", dir, first, err)
 	}

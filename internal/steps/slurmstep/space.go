@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 )
 
@@ -25,7 +26,7 @@ find %[1]s -maxdepth 1 -type f -printf '%%s\n' | sort -n | tail -n 1`
 // goes on then and accepts jobs, but the next start of it would not know them.
 func roomForState(ctx context.Context, session *remote.Session, host, slurmConf string) error {
 	dir := stateDir(slurmConf)
-	out, err := session.Run(ctx, host, fmt.Sprintf(spaceCommand, remote.ShellQuote(dir)), nil)
+	out, err := session.Run(ctx, host, fmt.Sprintf(spaceCommand, shell.Quote(dir)), nil)
 	if err != nil {
 		return fmt.Errorf("asking for the space under %s on %s: %w", dir, host, err)
 	}

@@ -102,18 +102,6 @@ func stillOurs(ctx context.Context, in *step.Input, session *remote.Session, hos
 	return err == nil && !taken, err
 }
 
-// runner lets slurmctl reach a host through the session.
-func runner(session *remote.Session, host string) slurmctl.Runner {
-	return slurmctl.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
-		out, err := session.Run(ctx, host, command, stdin)
-		var failed *remote.CommandError
-		if errors.As(err, &failed) && !failed.Unreachable && failed.ExitStatus >= 0 {
-			return []byte(out), &slurmctl.CommandError{Command: command, Status: failed.ExitStatus, Stderr: failed.Stderr}
-		}
-		return []byte(out), err
-	})
-}
-
 // client asks the first controller whose host can be reached.
 func client(ctx context.Context, in *step.Input, session *remote.Session, controllers []string) (*slurmctl.Client, error) {
 	var unreachable error
@@ -123,7 +111,7 @@ func client(ctx context.Context, in *step.Input, session *remote.Session, contro
 			continue
 		}
 		return &slurmctl.Client{
-			Runner:   runner(session, host),
+			Runner:   session.Runner(host),
 			Progress: func(line string) { in.Logf("%s", line) },
 		}, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // Controller is the host that the base files make the controller.
@@ -32,7 +34,7 @@ func (c *Cluster) Submit(t testing.TB, user, words, script string) string {
 // TrySubmit is Submit that may be refused.
 func (c *Cluster) TrySubmit(t testing.TB, user, words, script string) (string, error) {
 	t.Helper()
-	id, err := c.As(t, Controller, user, "sbatch --parsable "+words+" --wrap "+quoted(script))
+	id, err := c.As(t, Controller, user, "sbatch --parsable "+words+" --wrap "+shell.Quote(script))
 	if err != nil {
 		return "", err
 	}
@@ -40,8 +42,6 @@ func (c *Cluster) TrySubmit(t testing.TB, user, words, script string) (string, e
 	c.jobs = append(c.jobs, id)
 	return id, nil
 }
-
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Job is a job as the accounting database has it.
 type Job struct {

@@ -1,4 +1,7 @@
-package slurmctl
+// Package shell runs shell commands as root on a host, wherever the host is:
+// what speaks to a cluster's programs takes a [Runner], and needs no SSH in its
+// tests.
+package shell
 
 import (
 	"bytes"
@@ -10,11 +13,11 @@ import (
 	"time"
 )
 
-// Runner runs shell commands as root on the host of the controller.
+// Runner runs shell commands as root on one host.
 type Runner interface {
 	// Run runs command with /bin/sh and stdin as its input. It returns what
 	// the command wrote to its standard output, also when it failed; the error
-	// of a command that ended with a status other than 0 is a [*CommandError].
+	// of a command that ended with a status other than 0 is a [*ExitError].
 	Run(ctx context.Context, command string, stdin []byte) (stdout []byte, err error)
 }
 
@@ -26,8 +29,8 @@ func (f RunnerFunc) Run(ctx context.Context, command string, stdin []byte) ([]by
 	return f(ctx, command, stdin)
 }
 
-// CommandError is a command that ran and ended with a status other than 0.
-type CommandError struct {
+// ExitError is a command that ran and ended with a status other than 0.
+type ExitError struct {
 	// Command is what ran.
 	Command string
 	// Status is its exit status; -1 when a signal ended it.
@@ -36,7 +39,7 @@ type CommandError struct {
 	Stderr string
 }
 
-func (e *CommandError) Error() string {
+func (e *ExitError) Error() string {
 	msg := strings.TrimSpace(e.Stderr)
 	if msg == "" {
 		msg = "no message"
@@ -65,7 +68,7 @@ func (e Exec) Run(ctx context.Context, command string, stdin []byte) ([]byte, er
 	case ctx.Err() != nil:
 		return stdout.Bytes(), fmt.Errorf("running %s: %w", firstLine(command), ctx.Err())
 	case errors.As(err, &exit):
-		return stdout.Bytes(), &CommandError{Command: command, Status: exit.ExitCode(), Stderr: stderr.String()}
+		return stdout.Bytes(), &ExitError{Command: command, Status: exit.ExitCode(), Stderr: stderr.String()}
 	}
 	return stdout.Bytes(), fmt.Errorf("running %s: %w", firstLine(command), err)
 }
