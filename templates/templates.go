@@ -7,5 +7,5 @@ import "embed"
 // FS holds every template under its folder's name, such as
 // "slurm/slurm.conf.tmpl".
 //
-//go:embed slurm
+//go:embed kubernetes slurm
 var FS embed.FS

@@ -80,14 +80,18 @@ func (e *Engine) hasImage(ctx context.Context, tag string) (bool, error) {
 
 // build makes the layers that are missing, lowest first.
 func (e *Engine) build(ctx context.Context, r recipe) error {
-	layers := []struct {
+	type layer struct {
 		tag   string
 		title string
 		make  func(context.Context) error
-	}{
+	}
+	layers := []layer{
 		{r.rootTag(), "Debian " + r.Release, func(ctx context.Context) error { return e.buildRoot(ctx, r) }},
 		{r.serverTag(), "packages of a server", func(ctx context.Context) error { return e.buildServer(ctx, r) }},
-		{r.tag(), r.title(), func(ctx context.Context) error { return e.buildSlurm(ctx, r) }},
+		{r.slurmTag(), r.title(), func(ctx context.Context) error { return e.buildSlurm(ctx, r) }},
+	}
+	if r.Kubernetes {
+		layers = append(layers, layer{r.tag(), "packages for Kubernetes", func(ctx context.Context) error { return e.buildKubernetes(ctx, r) }})
 	}
 	for i := len(layers) - 1; i >= 0; i-- {
 		have, err := e.hasImage(ctx, layers[i].tag)
@@ -163,14 +167,18 @@ func (e *Engine) buildServer(ctx context.Context, r recipe) error {
 func (e *Engine) buildSlurm(ctx context.Context, r recipe) error {
 	packages := r.slurm()
 	if len(packages) == 0 {
-		_, err := e.docker.run(ctx, "tag", r.serverTag(), r.tag())
+		_, err := e.docker.run(ctx, "tag", r.serverTag(), r.slurmTag())
 		return err
 	}
 	env := []string{"LAB_SOURCES=" + r.sourcesList()}
 	if r.Forky {
 		env = append(env, "LAB_TARGET=forky")
 	}
-	return e.commitScript(ctx, r.serverTag(), r.tag(), r.Release, r.Scripts[1], env, packages)
+	return e.commitScript(ctx, r.serverTag(), r.slurmTag(), r.Release, r.Scripts[1], env, packages)
+}
+
+func (e *Engine) buildKubernetes(ctx context.Context, r recipe) error {
+	return e.commitScript(ctx, r.slurmTag(), r.tag(), r.Release, r.Scripts[2], []string{"LAB_SOURCES=" + r.sourcesList()}, kubernetesPackages)
 }
 
 // commitScript runs a script in a container of one image and commits the result as another.

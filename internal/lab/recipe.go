@@ -23,6 +23,9 @@ type ImageSpec struct {
 	Slurm string `json:"slurm,omitempty"`
 	// Packages are Debian packages to add to those that every host has.
 	Packages []string `json:"packages,omitempty"`
+	// Kubernetes adds what a host of a Kubernetes cluster takes from Debian: containerd,
+	// runc, plugins for the network of pods. Only on trixie.
+	Kubernetes bool `json:"kubernetes,omitempty"`
 }
 
 // ImageInfo names a built image.
@@ -53,25 +56,34 @@ var slurmPackages = []string{
 	"slurmctld", "slurmd", "slurmdbd", "slurmrestd",
 }
 
+// kubernetesPackages are what a member of a Kubernetes cluster needs beside Kubernetes itself.
+var kubernetesPackages = []string{
+	"conntrack", "containerd", "containernetworking-plugins", "ethtool", "iptables", "kmod", "nftables", "runc", "socat",
+}
+
 //go:embed guest/build-server.sh
 var buildServerScript string
 
 //go:embed guest/build-slurm.sh
 var buildSlurmScript string
 
+//go:embed guest/build-kubernetes.sh
+var buildKubernetesScript string
+
 var packagePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9.+-]+$`)
 
-// recipe is everything that decides what is in an image. It is built in three layers: the
-// release's root file system, the server on top, Slurm on top of that; what releases and
-// versions have in common is built once.
+// recipe is everything that decides what is in an image. It is built in layers: the
+// release's root file system, the server on top, Slurm on top of that, and what Kubernetes
+// needs at last; what releases and versions have in common is built once.
 type recipe struct {
-	Release string
-	Mirror  string
-	Server  []string
-	Slurm   string
-	Forky   bool
-	Added   []string
-	Scripts [2]string
+	Release    string
+	Mirror     string
+	Server     []string
+	Slurm      string
+	Forky      bool
+	Added      []string
+	Kubernetes bool
+	Scripts    [3]string
 }
 
 // newRecipe fills in a spec's defaults and refuses what cannot be built.
@@ -95,6 +107,9 @@ func newRecipe(spec ImageSpec, mirror string) (recipe, error) {
 	if release != "bookworm" && release != "trixie" {
 		return recipe{}, fmt.Errorf("the lab has no release %q; it has bookworm and trixie", release)
 	}
+	if spec.Kubernetes && release != "trixie" {
+		return recipe{}, fmt.Errorf("the lab has hosts for Kubernetes on trixie, not on %s", release)
+	}
 	added := slices.Clone(spec.Packages)
 	slices.Sort(added)
 	added = slices.Compact(added)
@@ -105,7 +120,8 @@ func newRecipe(spec ImageSpec, mirror string) (recipe, error) {
 	}
 	return recipe{
 		Release: release, Mirror: mirror, Server: serverPackages, Slurm: spec.Slurm,
-		Forky: fromForky[spec.Slurm], Added: added, Scripts: [2]string{buildServerScript, buildSlurmScript},
+		Forky: fromForky[spec.Slurm], Added: added, Kubernetes: spec.Kubernetes,
+		Scripts: [3]string{buildServerScript, buildSlurmScript, buildKubernetesScript},
 	}, nil
 }
 
@@ -138,6 +154,19 @@ func (r recipe) serverTag() string {
 }
 
 func (r recipe) tag() string {
+	if !r.Kubernetes {
+		return r.slurmTag()
+	}
+	variant := "kubernetes"
+	if r.Slurm != "" {
+		variant = r.Slurm + "-kubernetes"
+	}
+	return fmt.Sprintf("gpucluster-lab:%s-%s-%s", r.Release, variant, digest(r.slurmTag(), kubernetesPackages, r.Scripts[2]))
+}
+
+// slurmTag names the image with Slurm, or with nothing but added packages, below what
+// Kubernetes needs.
+func (r recipe) slurmTag() string {
 	variant := r.Slurm
 	if variant == "" {
 		variant = "plain"
@@ -145,7 +174,7 @@ func (r recipe) tag() string {
 	return fmt.Sprintf("gpucluster-lab:%s-%s-%s", r.Release, variant, digest(r.serverTag(), r.slurm(), r.Forky, r.Scripts[1]))
 }
 
-// title says what the topmost layer adds.
+// title says what the layer of Slurm adds.
 func (r recipe) title() string {
 	if r.Slurm == "" {
 		return "added packages"

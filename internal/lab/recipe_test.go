@@ -18,6 +18,9 @@ func TestRecipe(t *testing.T) {
 		"24.11 is on trixie":        {spec: ImageSpec{Slurm: "24.11"}, want: "gpucluster-lab:trixie-24.11-"},
 		"26.05 is on trixie too":    {spec: ImageSpec{Slurm: "26.05", Release: "trixie"}, want: "gpucluster-lab:trixie-26.05-"},
 		"no Slurm":                  {spec: ImageSpec{}, want: "gpucluster-lab:trixie-plain-"},
+		"for Kubernetes":            {spec: ImageSpec{Kubernetes: true}, want: "gpucluster-lab:trixie-kubernetes-"},
+		"for both":                  {spec: ImageSpec{Slurm: "24.11", Kubernetes: true}, want: "gpucluster-lab:trixie-24.11-kubernetes-"},
+		"Kubernetes on bookworm":    {spec: ImageSpec{Slurm: "22.05", Kubernetes: true}, wantErr: "Kubernetes on trixie, not on bookworm"},
 		"unknown Slurm":             {spec: ImageSpec{Slurm: "23.02"}, wantErr: `no Slurm "23.02"`},
 		"wrong release":             {spec: ImageSpec{Slurm: "22.05", Release: "trixie"}, wantErr: "22.05 on bookworm, not on trixie"},
 		"unknown release":           {spec: ImageSpec{Release: "jammy"}, wantErr: `no release "jammy"`},
@@ -51,6 +54,9 @@ func TestImagesShareTheirLowerLayers(t *testing.T) {
 	a, b := made(ImageSpec{Slurm: "24.11"}, "http://m"), made(ImageSpec{Slurm: "26.05"}, "http://m")
 	if a.serverTag() != b.serverTag() || a.tag() == b.tag() {
 		t.Errorf("%s and %s on %s and %s", a.tag(), b.tag(), a.serverTag(), b.serverTag())
+	}
+	if k := made(ImageSpec{Slurm: "24.11", Kubernetes: true}, "http://m"); k.slurmTag() != a.tag() || k.tag() == a.tag() {
+		t.Errorf("%s for Kubernetes is on %s, not on %s", k.tag(), k.slurmTag(), a.tag())
 	}
 	if c := made(ImageSpec{Slurm: "24.11"}, "http://other"); c.rootTag() == a.rootTag() || c.tag() == a.tag() {
 		t.Error("another mirror gives the same image")

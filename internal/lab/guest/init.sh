@@ -20,6 +20,19 @@ mount --bind /run/gpucluster-lab-boot-id /proc/sys/kernel/random/boot_id
 
 /usr/local/lib/gpucluster-lab/devices
 
+# What a member of a Kubernetes cluster needs beyond that.
+if [ -e /usr/local/lib/gpucluster-lab/kubernetes ]; then
+	# kubelet reads the kernel's messages, and does not start without them.
+	[ -c /dev/kmsg ] || mknod -m 600 /dev/kmsg c 1 11
+	# It sets these for the whole kernel, which is the machine's: the host has its own copies.
+	mkdir -p /run/gpucluster-lab-sysctl
+	for setting in vm/overcommit_memory vm/panic_on_oom kernel/panic kernel/panic_on_oops kernel/keys/root_maxkeys \
+		kernel/keys/root_maxbytes; do
+		copy=/run/gpucluster-lab-sysctl/${setting##*/}
+		cat "/proc/sys/$setting" >"$copy" && mount --bind "$copy" "/proc/sys/$setting"
+	done
+fi
+
 # From version 256 on systemd boots on cgroup v1 only when told so; elsewhere the word has
 # no effect.
 exec /sbin/init SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1
