@@ -73,10 +73,6 @@ func (h *Hosts) Ready(host string) []pulumi.Resource { return h.prepared[host] }
 // [Essential] does not fail the run by itself: give the outcomes to a gate.
 func (h *Hosts) Outcomes(host string) []pulumi.StringOutput { return h.outcomes[host] }
 
-// Owner is the name of this state, which its hosts bear, as JSON. What works on
-// the hosts leaves those alone that bear another one by the time it is removed.
-func (h *Hosts) Owner() pulumi.StringOutput { return h.owner }
-
 // NewHosts prepares every host of the environment, side by side.
 func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.ResourceOption) (*Hosts, error) {
 	if err := args.validate(); err != nil {

@@ -106,7 +106,7 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 			return nil, err
 		}
 	}
-	b.Ledger = pulumi.Array(ledgerOf(b.env)).ToArrayOutput()
+	b.Ledger = hosts.Ledger(b.env.HostsWithRole(config.RoleCompute), config.SchedulerSlurm)
 	b.Files = pulumi.ToStringMap(files.Map()).ToStringMapOutput()
 	return b.Cluster, ctx.RegisterResourceOutputs(b.Cluster, pulumi.Map{
 		"ledger": b.Ledger, "smoke": b.Smoke, "files": b.Files,

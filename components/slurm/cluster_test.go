@@ -292,10 +292,10 @@ func TestHostsThatAreNotPrepared(t *testing.T) {
 	}
 	prepared := pulumitest.Run(t, "s", program(pulumitest.Environment(t)))
 	for _, name := range []string{"c-gpu1", "c-login1-login"} {
-		if got := pulumitest.Entry(r.Command(name), slurmstep.EnvUnprepared); got != "uid 20001 is taken" {
+		if got := pulumitest.Entry(r.Command(name), hoststep.EnvUnprepared); got != "uid 20001 is taken" {
 			t.Errorf("%s is told %q", name, got)
 		}
-		if got := pulumitest.Entry(prepared.Command(name), slurmstep.EnvUnprepared); got != "" {
+		if got := pulumitest.Entry(prepared.Command(name), hoststep.EnvUnprepared); got != "" {
 			t.Errorf("%s is told %q of a host that is prepared", name, got)
 		}
 	}

@@ -2,16 +2,13 @@ package slurm
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/impact"
-	"github.com/gpucluster/pulumi-gpucluster/internal/ledger"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
-	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
@@ -42,7 +39,7 @@ func (b *builder) declareMembers() error {
 		member, err := stepresource.New(b.ctx, name, stepresource.Args{
 			Step: slurmstep.Member, Spec: spec,
 			Targets: b.connections(append([]string{host.Name}, others(controllers, host.Name)...)...),
-			Secrets: b.secrets(), Later: b.later(host.Name), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Compute),
+			Secrets: b.secrets(), Later: b.hosts.Later(host.Name), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Compute),
 		}, pulumi.DependsOn(append(b.ready(host.Name), b.controller)))
 		if err != nil {
 			return err
@@ -52,27 +49,6 @@ func (b *builder) declareMembers() error {
 		b.last = append(b.last, member)
 	}
 	return nil
-}
-
-// later tells a step whose its host is, and why the preparation of the host
-// failed, if it did.
-func (b *builder) later(host string) map[string]pulumi.StringInput {
-	var outcomes []any
-	for _, outcome := range b.hosts.Outcomes(host) {
-		outcomes = append(outcomes, outcome)
-	}
-	why := pulumi.All(outcomes...).ApplyT(func(results []any) string {
-		var reasons []string
-		for _, result := range results {
-			if outcome, ok := step.ReadOutcome(result.(string)); ok && outcome.Status == step.StatusQuarantined {
-				reasons = append(reasons, outcome.Reason)
-			}
-		}
-		return strings.Join(reasons, "\n")
-	}).(pulumi.StringOutput)
-	entries := b.owner()
-	entries[slurmstep.EnvUnprepared] = why
-	return entries
 }
 
 func others(all []string, without string) []string {
@@ -95,23 +71,4 @@ func gresOf(p config.Profile) string {
 		text += fmt.Sprintf("gpu:%s:%d", gpu.Type, gpu.Count)
 	}
 	return text
-}
-
-// ledgerOf lists the owners of the compute hosts.
-func ledgerOf(env *config.Environment) []pulumi.Input {
-	var entries []ledger.Entry
-	for _, host := range env.HostsWithRole(config.RoleCompute) {
-		gpus := map[string]int{}
-		for _, gpu := range host.Profile.GPUs {
-			gpus[gpu.Type] += gpu.Count
-		}
-		entries = append(entries, ledger.Entry{Host: host.Name, Owner: string(config.SchedulerSlurm), GPUs: gpus})
-	}
-	var out []pulumi.Input
-	for _, entry := range ledger.New(entries) {
-		out = append(out, pulumi.Map{
-			"host": pulumi.String(entry.Host), "owner": pulumi.String(entry.Owner), "gpus": pulumi.ToIntMap(entry.GPUs),
-		})
-	}
-	return out
 }

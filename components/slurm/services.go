@@ -9,7 +9,6 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
-	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
@@ -41,11 +40,6 @@ func (b *builder) declareKeys() error {
 // secrets that every host of the cluster needs.
 func (b *builder) secrets() map[string]pulumi.StringInput {
 	return map[string]pulumi.StringInput{slurmstep.SecretMunge: b.munge}
-}
-
-// owner tells a step whose the hosts are, for its removal.
-func (b *builder) owner() map[string]pulumi.StringInput {
-	return map[string]pulumi.StringInput{hoststep.EnvOwner: b.hosts.Owner()}
 }
 
 // packageVars are the variables of the packages' role.
@@ -80,7 +74,7 @@ func (b *builder) declareDatabase() error {
 		Spec: slurmstep.DatabaseSpec{
 			Host: host, Local: local, Files: map[string]string{content.Name: content.Content}, Vars: vars,
 		},
-		Targets: b.connections(host), Secrets: secrets, Later: b.owner(), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Database),
+		Targets: b.connections(host), Secrets: secrets, Later: b.hosts.OwnerEntry(), Heal: b.heal.Count(name), Toolkit: playbook.Digest(playbook.Database),
 	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(b.ready(host)))
 	if err != nil {
 		return err
@@ -112,7 +106,7 @@ func (b *builder) declareController() error {
 	name := b.name + "-controller"
 	controller, err := stepresource.New(b.ctx, name, stepresource.Args{
 		Step: slurmstep.Controller, Spec: spec,
-		Targets: b.connections(controllers...), Secrets: b.secrets(), Later: b.owner(), Heal: b.heal.Count(name),
+		Targets: b.connections(controllers...), Secrets: b.secrets(), Later: b.hosts.OwnerEntry(), Heal: b.heal.Count(name),
 		Toolkit: playbook.Digest(playbook.Controller), UsesPrevious: true,
 	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(append(b.ready(controllers...), b.last...)))
 	if err != nil {
@@ -152,7 +146,7 @@ func (b *builder) declareLogins() error {
 		name := b.name + "-" + host.Name + "-login"
 		login, err := stepresource.New(b.ctx, name, stepresource.Args{
 			Step: slurmstep.Login, Spec: slurmstep.LoginSpec{Host: host.Name, Sackd: sackd && own, Vars: vars},
-			Targets: b.connections(host.Name), Secrets: b.secrets(), Later: b.later(host.Name), Heal: b.heal.Count(name),
+			Targets: b.connections(host.Name), Secrets: b.secrets(), Later: b.hosts.Later(host.Name), Heal: b.heal.Count(name),
 			Toolkit: playbook.Digest(playbook.Login),
 		}, pulumi.Parent(b.Cluster), pulumi.DependsOn(append(b.ready(host.Name), b.controller)))
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // configDir is where slurmctld reads its files on Debian.
@@ -172,7 +173,7 @@ func removeController(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	return unplay(ctx, in, session, playbook.ControllerRemove, spec.Controllers, spec.Vars)
+	return hoststep.Unplay(ctx, in, session, playbook.ControllerRemove, spec.Controllers, spec.Vars)
 }
 
 // probeController asks slurmctld, and compares the files with what was placed.

@@ -9,6 +9,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // DatabaseSpec says how accounting records are kept.
@@ -58,7 +59,7 @@ func removeDatabase(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	return unplay(ctx, in, session, playbook.DatabaseRemove, []string{spec.Host}, spec.Vars)
+	return hoststep.Unplay(ctx, in, session, playbook.DatabaseRemove, []string{spec.Host}, spec.Vars)
 }
 
 func probeDatabase(ctx context.Context, in *step.Input) error {

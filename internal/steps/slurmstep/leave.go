@@ -10,6 +10,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 const (
@@ -31,13 +32,13 @@ func removeMember(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	if ours, err := stillOurs(ctx, in, session, spec.Host); err != nil || !ours {
+	if ours, err := hoststep.StillOurs(ctx, in, session, spec.Host); err != nil || !ours {
 		return err
 	}
 	if err := waitForSteps(ctx, in, session, spec.Host); err != nil {
 		return err
 	}
-	return unplay(ctx, in, session, playbook.ComputeRemove, []string{spec.Host}, spec.Vars)
+	return hoststep.Unplay(ctx, in, session, playbook.ComputeRemove, []string{spec.Host}, spec.Vars)
 }
 
 // waitForSteps waits until no job step has a daemon on the host. Whoever

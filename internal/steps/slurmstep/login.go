@@ -8,6 +8,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // handedOut is where sackd keeps the configuration.
@@ -41,7 +42,7 @@ func applyLogin(ctx context.Context, in *step.Input) (any, error) {
 	if err := in.Spec(&spec); err != nil {
 		return nil, err
 	}
-	if why := unprepared(in); why != nil {
+	if why := hoststep.Unprepared(in); why != nil {
 		return step.Quarantined(spec.Host, why), nil
 	}
 	session, err := in.Connect(ctx)
@@ -70,7 +71,7 @@ func removeLogin(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	return unplay(ctx, in, session, playbook.LoginRemove, []string{spec.Host}, spec.Vars)
+	return hoststep.Unplay(ctx, in, session, playbook.LoginRemove, []string{spec.Host}, spec.Vars)
 }
 
 func probeLogin(ctx context.Context, in *step.Input) error {

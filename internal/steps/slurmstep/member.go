@@ -10,6 +10,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // MemberSpec says which scheduler a host belongs to and as what.
@@ -29,19 +30,6 @@ type MemberSpec struct {
 	Cluster string `json:"cluster"`
 	// Vars of the playbook.
 	Vars map[string]any `json:"vars"`
-}
-
-// EnvUnprepared says why the preparation of the host failed; it is empty when
-// the host is prepared. Such a host takes no work.
-const EnvUnprepared = "GPUCLUSTER_UNPREPARED"
-
-// unprepared is what a step says of a host whose preparation failed. Why, the
-// preparation says itself.
-func unprepared(in *step.Input) error {
-	if in.Getenv(EnvUnprepared) == "" {
-		return nil
-	}
-	return errors.New("takes no work until its preparation succeeds")
 }
 
 // notTheHosts is a failure that says nothing about the host: the run could not
@@ -65,7 +53,7 @@ func applyMember(ctx context.Context, in *step.Input) (any, error) {
 		return nil, err
 	}
 	m := member{spec: spec, session: session, ctl: ctl, in: in}
-	why := unprepared(in)
+	why := hoststep.Unprepared(in)
 	if why == nil {
 		detail, err := m.join(ctx)
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // TestWhoseFault checks whose failure drains a host: its own, and not one of the
@@ -33,7 +34,7 @@ esac`
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hosts(t, map[string]string{"ansible-playbook": c.ansible, "scontrol": c.scontrol, "squeue": idle})
-			s.entries = map[string]string{EnvUnprepared: c.unprepared}
+			s.entries = map[string]string{hoststep.EnvUnprepared: c.unprepared}
 			spec := MemberSpec{Host: "gpu1", Controllers: []string{"ctl1"}, Vars: map[string]any{
 				"slurm_packages_version": "24.11", "slurm_compute_conf_servers": []string{"ctl1"},
 			}}
@@ -70,7 +71,7 @@ func TestLoginOfAHostThatIsNotPrepared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hosts(t, map[string]string{"ansible-playbook": c.ansible})
-			s.entries = map[string]string{EnvUnprepared: c.unprepared}
+			s.entries = map[string]string{hoststep.EnvUnprepared: c.unprepared}
 			result, err := applyLogin(context.Background(), s.input(t, LoginSpec{Host: "login1", Vars: map[string]any{"slurm_packages_version": "24.11"}}, "login1"))
 			text, _ := json.Marshal(result)
 			if (err == nil) != (c.want != "") || !strings.Contains(string(text), c.want) {

@@ -11,7 +11,6 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
-	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // Names of the steps.
@@ -62,44 +61,6 @@ func play(ctx context.Context, in *step.Input, session *remote.Session, book pla
 	return playbook.Run(ctx, session, book, playbook.Request{
 		Groups: map[string][]string{"all": hosts}, Vars: vars, SecretVars: all, Progress: in.Log,
 	})
-}
-
-// unplay runs a removal playbook on those of the hosts that are ours and not
-// gone. One that may be at work but cannot be asked fails it, before anything is
-// removed.
-func unplay(ctx context.Context, in *step.Input, session *remote.Session, book playbook.Playbook, hosts []string, vars map[string]any) error {
-	var there []string
-	for _, host := range hosts {
-		ours, err := stillOurs(ctx, in, session, host)
-		if err != nil {
-			return fmt.Errorf("nothing was removed from %s: %w", strings.Join(hosts, ", "), err)
-		}
-		if ours {
-			there = append(there, host)
-		}
-	}
-	if len(there) == 0 {
-		return nil
-	}
-	_, err := playbook.Run(ctx, session, book, playbook.Request{
-		Groups: map[string][]string{"all": there}, Vars: vars, Progress: in.Log,
-	})
-	return err
-}
-
-// stillOurs reports whether a removal has to do with a host: one that is gone or
-// belongs to another state is left alone, with a word about it.
-func stillOurs(ctx context.Context, in *step.Input, session *remote.Session, host string) (bool, error) {
-	there, err := session.There(ctx, host)
-	if err != nil {
-		return false, err
-	}
-	if !there {
-		in.Logf("%s is gone; nothing is removed from it", host)
-		return false, nil
-	}
-	taken, err := hoststep.Taken(ctx, in, session, host)
-	return err == nil && !taken, err
 }
 
 // client asks the first controller whose host can be reached.

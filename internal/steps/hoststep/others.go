@@ -1,0 +1,63 @@
+package hoststep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+)
+
+// EnvUnprepared says why the preparation of the host failed; it is empty when
+// the host is prepared. Such a host takes no work.
+const EnvUnprepared = "GPUCLUSTER_UNPREPARED"
+
+// Unprepared is what a step says of a host whose preparation failed. Why, the
+// preparation says itself.
+func Unprepared(in *step.Input) error {
+	if in.Getenv(EnvUnprepared) == "" {
+		return nil
+	}
+	return errors.New("takes no work until its preparation succeeds")
+}
+
+// Unplay runs a removal playbook on those of the hosts that are ours and not
+// gone. One that may be at work but cannot be asked fails it, before anything is
+// removed.
+func Unplay(ctx context.Context, in *step.Input, session *remote.Session, book playbook.Playbook, hosts []string, vars map[string]any) error {
+	var there []string
+	for _, host := range hosts {
+		ours, err := StillOurs(ctx, in, session, host)
+		if err != nil {
+			return fmt.Errorf("nothing was removed from %s: %w", strings.Join(hosts, ", "), err)
+		}
+		if ours {
+			there = append(there, host)
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	_, err := playbook.Run(ctx, session, book, playbook.Request{
+		Groups: map[string][]string{"all": there}, Vars: vars, Progress: in.Log,
+	})
+	return err
+}
+
+// StillOurs reports whether a removal has to do with a host: one that is gone or
+// belongs to another state is left alone, with a word about it.
+func StillOurs(ctx context.Context, in *step.Input, session *remote.Session, host string) (bool, error) {
+	there, err := session.There(ctx, host)
+	if err != nil {
+		return false, err
+	}
+	if !there {
+		in.Logf("%s is gone; nothing is removed from it", host)
+		return false, nil
+	}
+	taken, err := Taken(ctx, in, session, host)
+	return err == nil && !taken, err
+}
