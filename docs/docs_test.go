@@ -13,7 +13,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps"
-	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // pages lists every Markdown file of the checkout that is documentation for
@@ -149,7 +149,7 @@ func TestNamesInThePages(t *testing.T) {
 			t.Errorf("slurm.md does not tell of drains for %q", reason)
 		}
 	}
-	for _, name := range []string{slurmstep.OverrideVariable, slurmctl.ClosureName("<host>")} {
+	for _, name := range []string{hoststep.OverrideVariable, slurmctl.ClosureName("<host>")} {
 		if !strings.Contains(slurm, name) {
 			t.Errorf("slurm.md does not tell of %s", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
@@ -61,3 +62,36 @@ func StillOurs(ctx context.Context, in *step.Input, session *remote.Session, hos
 	taken, err := Taken(ctx, in, session, host)
 	return err == nil && !taken, err
 }
+
+// FirstThere is the first of the hosts that can be asked; "" when all are
+// gone. Where none can be asked but one may be at work, it is an error.
+func FirstThere(ctx context.Context, session *remote.Session, hosts []string) (string, error) {
+	var problems []error
+	for _, host := range hosts {
+		there, err := session.There(ctx, host)
+		if there {
+			return host, nil
+		}
+		problems = append(problems, err)
+	}
+	return "", errors.Join(problems...)
+}
+
+// NotTheHosts is a failure that says nothing about the host: the run could not
+// be made from here, or what leads the cluster was lost.
+type NotTheHosts struct {
+	// Err is the failure.
+	Err error
+}
+
+func (e NotTheHosts) Error() string { return e.Err.Error() }
+
+// Unwrap returns the failure.
+func (e NotTheHosts) Unwrap() error { return e.Err }
+
+// OverrideVariable, set to "yes" when an environment is destroyed, lets it be
+// destroyed with all that runs there.
+const OverrideVariable = "GPUCLUSTER_DESTROY_RUNNING_JOBS"
+
+// Overridden reports whether whoever destroys the environment has said so.
+func Overridden() bool { return os.Getenv(OverrideVariable) == "yes" }

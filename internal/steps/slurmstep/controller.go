@@ -188,7 +188,7 @@ func probeController(ctx context.Context, in *step.Input) error {
 	}
 	defer session.Close()
 	for _, host := range spec.Controllers {
-		if err := active(ctx, session, host, "munge", "slurmctld"); err != nil {
+		if err := hoststep.Active(ctx, session, host, "munge", "slurmctld"); err != nil {
 			return err
 		}
 		if err := unchanged(ctx, session, host, spec.files()); err != nil {

@@ -76,7 +76,7 @@ func probeDatabase(ctx context.Context, in *step.Input) error {
 	if spec.Local {
 		units = append(units, "mariadb")
 	}
-	if err := active(ctx, session, spec.Host, units...); err != nil {
+	if err := hoststep.Active(ctx, session, spec.Host, units...); err != nil {
 		return err
 	}
 	return serving(ctx, session, spec.Host)

@@ -2,21 +2,13 @@ package slurmstep
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
-
-// OverrideVariable, set to "yes" when an environment is destroyed, lets the
-// guard pass although jobs run.
-const OverrideVariable = "GPUCLUSTER_DESTROY_RUNNING_JOBS"
-
-func overridden() bool { return os.Getenv(OverrideVariable) == "yes" }
 
 // GuardSpec says whose jobs are guarded.
 type GuardSpec struct {
@@ -47,8 +39,8 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 	if err := in.SpecLoosely(&spec); err != nil {
 		return err
 	}
-	if overridden() {
-		in.Logf("%s=yes: jobs are not waited for", OverrideVariable)
+	if hoststep.Overridden() {
+		in.Logf("%s=yes: jobs are not waited for", hoststep.OverrideVariable)
 		return nil
 	}
 	session, err := in.Connect(ctx)
@@ -56,14 +48,14 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	host, err := controllerThere(ctx, session, spec.Controllers)
+	host, err := hoststep.FirstThere(ctx, session, spec.Controllers)
 	if err != nil {
-		return fmt.Errorf("nobody can tell whether jobs run, and nothing was removed: %w\nmake the controller answer and run it again, or destroy all jobs with the cluster by setting %s=yes", err, OverrideVariable)
+		return fmt.Errorf("nobody can tell whether jobs run, and nothing was removed: %w\nmake the controller answer and run it again, or destroy all jobs with the cluster by setting %s=yes", err, hoststep.OverrideVariable)
 	}
 	if host == "" && !spec.Lab {
 		return fmt.Errorf("%s cannot be reached, so nobody can tell whether jobs run, and nothing was removed\n"+
 			"if the way there is down (a network, a VPN), mend it and run this again; if the hosts are gone, say so by setting %s=yes",
-			strings.Join(spec.Controllers, ", "), OverrideVariable)
+			strings.Join(spec.Controllers, ", "), hoststep.OverrideVariable)
 	}
 	if host == "" {
 		in.Logf("no jobs are asked about: %s is gone", strings.Join(spec.Controllers, ", "))
@@ -71,7 +63,7 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 	}
 	ctl := &slurmctl.Client{Runner: session.Runner(host)}
 	if err := ctl.Ping(ctx); err != nil {
-		return fmt.Errorf("slurmctld does not answer on %s, so nobody can tell whether jobs run, and nothing was removed: %w\nstart it and run this again, or destroy all jobs with the cluster by setting %s=yes", host, err, OverrideVariable)
+		return fmt.Errorf("slurmctld does not answer on %s, so nobody can tell whether jobs run, and nothing was removed: %w\nstart it and run this again, or destroy all jobs with the cluster by setting %s=yes", host, err, hoststep.OverrideVariable)
 	}
 	jobs, err := ctl.Jobs(ctx)
 	if err != nil {
@@ -81,21 +73,7 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 		return nil
 	}
 	return fmt.Errorf("jobs are on the cluster (%d), and nothing was removed:\n  %s\nwait for them, cancel them on %s with scancel %s, or destroy them with the cluster by setting %s=yes",
-		len(jobs), strings.Join(describe(jobs), "\n  "), host, strings.Join(slurmctl.IDs(jobs), ","), OverrideVariable)
-}
-
-// controllerThere is the first controller that can be asked; "" when all are
-// gone. Where none can be asked but one may be at work, it is an error.
-func controllerThere(ctx context.Context, session *remote.Session, controllers []string) (string, error) {
-	var problems []error
-	for _, host := range controllers {
-		there, err := session.There(ctx, host)
-		if there {
-			return host, nil
-		}
-		problems = append(problems, err)
-	}
-	return "", errors.Join(problems...)
+		len(jobs), strings.Join(describe(jobs), "\n  "), host, strings.Join(slurmctl.IDs(jobs), ","), hoststep.OverrideVariable)
 }
 
 func describe(jobs []slurmctl.Job) []string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // TestGuard checks when a destruction is refused.
@@ -18,7 +20,7 @@ func TestGuard(t *testing.T) {
 	}{
 		"a job runs": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"ctl1"},
-			want: []string{"jobs are on the cluster (1)", "7", "alice", "cancel them on ctl1 with scancel 7", OverrideVariable + "=yes"},
+			want: []string{"jobs are on the cluster (1)", "7", "alice", "cancel them on ctl1 with scancel 7", hoststep.OverrideVariable + "=yes"},
 		},
 		"no job runs": {
 			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"ctl1"},
@@ -37,7 +39,7 @@ func TestGuard(t *testing.T) {
 		},
 		"slurmctld is down": {
 			programs: map[string]string{"scontrol": down, "squeue": running}, controllers: []string{"ctl1"},
-			want: []string{"slurmctld does not answer on ctl1, so nobody can tell whether jobs run", OverrideVariable + "=yes"},
+			want: []string{"slurmctld does not answer on ctl1, so nobody can tell whether jobs run", hoststep.OverrideVariable + "=yes"},
 		},
 		"slurmctld is down and that does not matter": {
 			programs: map[string]string{"scontrol": down}, controllers: []string{"ctl1"}, override: "yes",
@@ -49,7 +51,7 @@ func TestGuard(t *testing.T) {
 		},
 		"a controller cannot be reached": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"},
-			want: []string{"gone cannot be reached", "a VPN", OverrideVariable + "=yes"},
+			want: []string{"gone cannot be reached", "a VPN", hoststep.OverrideVariable + "=yes"},
 		},
 		"a controller cannot be reached and is given up": {
 			programs: map[string]string{"scontrol": up, "squeue": running}, controllers: []string{"gone"}, override: "yes",
@@ -57,7 +59,7 @@ func TestGuard(t *testing.T) {
 		},
 		"the controller refuses the login": {
 			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"locked"},
-			want: []string{"nobody can tell whether jobs run", "locked: no login over SSH", "load the key", OverrideVariable + "=yes"},
+			want: []string{"nobody can tell whether jobs run", "locked: no login over SSH", "load the key", hoststep.OverrideVariable + "=yes"},
 		},
 		"one controller is gone and the other refuses": {
 			programs: map[string]string{"scontrol": up, "squeue": idle}, controllers: []string{"gone", "locked"},
@@ -77,7 +79,7 @@ func TestGuard(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hosts(t, c.programs)
-			t.Setenv(OverrideVariable, c.override)
+			t.Setenv(hoststep.OverrideVariable, c.override)
 			err := removeGuard(context.Background(), s.input(t, GuardSpec{Controllers: c.controllers, Lab: c.lab}, c.controllers...))
 			if (err != nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)

@@ -44,7 +44,7 @@ func removeMember(ctx context.Context, in *step.Input) error {
 // waitForSteps waits until no job step has a daemon on the host. Whoever
 // destroys running jobs does not wait for them.
 func waitForSteps(ctx context.Context, in *step.Input, session *remote.Session, host string) error {
-	if overridden() {
+	if hoststep.Overridden() {
 		return nil
 	}
 	until := time.Now().Add(stepsLimit)
@@ -83,7 +83,7 @@ func probeMember(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	if err := active(ctx, session, spec.Host, "munge", "slurmd"); err != nil {
+	if err := hoststep.Active(ctx, session, spec.Host, "munge", "slurmd"); err != nil {
 		return err
 	}
 	ctl, err := client(ctx, in, session, spec.Controllers)

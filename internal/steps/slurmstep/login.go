@@ -89,7 +89,7 @@ func probeLogin(ctx context.Context, in *step.Input) error {
 		units = append(units, "sackd")
 	}
 	conf := spec.ownConfig()
-	if err := active(ctx, session, spec.Host, units...); err != nil || conf == "" {
+	if err := hoststep.Active(ctx, session, spec.Host, units...); err != nil || conf == "" {
 		return err
 	}
 	// sackd runs on when it has lost its folder, and people's commands fail.

@@ -32,12 +32,6 @@ type MemberSpec struct {
 	Vars map[string]any `json:"vars"`
 }
 
-// notTheHosts is a failure that says nothing about the host: the run could not
-// be made from here, or the controller was lost.
-type notTheHosts struct{ error }
-
-func (e notTheHosts) Unwrap() error { return e.error }
-
 func applyMember(ctx context.Context, in *step.Input) (any, error) {
 	var spec MemberSpec
 	if err := in.Spec(&spec); err != nil {
@@ -79,7 +73,7 @@ type member struct {
 // failure is err if it says that something is wrong with the host, else nil:
 // what is wrong elsewhere must not drain hosts that work.
 func (m member) failure(ctx context.Context, err error) error {
-	var elsewhere notTheHosts
+	var elsewhere hoststep.NotTheHosts
 	var command *remote.CommandError
 	if errors.As(err, &elsewhere) || errors.As(err, &command) && command.Host != m.spec.Host || m.ctl.Ping(ctx) != nil {
 		return nil
@@ -102,7 +96,7 @@ func (m member) join(ctx context.Context) (string, error) {
 	_, err = play(ctx, m.in, m.session, playbook.Compute, []string{m.spec.Host}, m.spec.Vars, nil)
 	var failed *playbook.Error
 	if err != nil && !errors.As(err, &failed) {
-		return "", notTheHosts{err}
+		return "", hoststep.NotTheHosts{Err: err}
 	}
 	if err != nil {
 		return "", err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // TestProbeMember checks which hosts are repaired. A host that a person holds
@@ -136,7 +138,7 @@ func TestActive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	err = active(context.Background(), session, "h", "munge", "slurmdbd", "mariadb")
+	err = hoststep.Active(context.Background(), session, "h", "munge", "slurmdbd", "mariadb")
 	if err == nil || !strings.Contains(err.Error(), "slurmdbd") || !strings.Contains(err.Error(), "mariadb") || strings.Contains(err.Error(), "munge") {
 		t.Errorf("error %v", err)
 	}
@@ -158,7 +160,7 @@ func TestChangedDropin(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			err = active(context.Background(), session, "gpu1", "munge", "slurmd")
+			err = hoststep.Active(context.Background(), session, "gpu1", "munge", "slurmd")
 			if (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "munge")) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
