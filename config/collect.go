@@ -1,7 +1,5 @@
 package config
 
-import ()
-
 // Names that Slurm has without being told.
 const (
 	normalQOS   = "normal"
@@ -53,7 +51,15 @@ func (v *validator) count(host *Host) {
 	for _, role := range host.Roles {
 		v.byRole[role]++
 	}
-	if host.Has(RoleCompute) {
+	if host.Has(v.env.jobRole()) {
 		v.compute = append(v.compute, host.Name)
 	}
+}
+
+// jobRole is the role of the hosts that run jobs, or pods.
+func (e *Environment) jobRole() Role {
+	if e.Scheduler == SchedulerKubernetes {
+		return RoleWorker
+	}
+	return RoleCompute
 }

@@ -58,6 +58,10 @@ func (e *Environment) SetDefaults() {
 		}
 		e.Slurm.setDefaults()
 	}
+	if e.Kubernetes != nil {
+		e.setKubernetesDefaults()
+	}
+	e.setArtifactDefaults()
 }
 
 func (p *Profile) setDefaults() {

@@ -60,6 +60,22 @@ func TestSetDefaults(t *testing.T) {
 		"mariadb given":                  {slurm(Slurm{Database: &Database{MariaDB: &MariaDB{"h", 1, "d", "u", Secret{}}}}), mariadb, MariaDB{"h", 1, "d", "u", Secret{}}},
 		"health check absent":            {slurm(Slurm{}), func(e *Environment) any { return e.Slurm.HealthCheck == nil }, true},
 		"health check, program alone":    {slurm(Slurm{HealthCheck: &HealthCheck{Program: "/p"}}), func(e *Environment) any { return *e.Slurm.HealthCheck }, HealthCheck{"/p", 300, "ANY"}},
+		"no kubernetes stays so":         {func(e *Environment) { e.Lab = &Lab{} }, func(e *Environment) any { return e.Kubernetes == nil && e.Artifacts == nil }, true},
+		"kubernetes, nothing given":      {kube(Kubernetes{}), kubeText, `{"version":"","podCIDR":"10.244.0.0/16","serviceCIDR":"10.96.0.0/16","evictionDeadline":"30m","queueing":"kueue","preemption":{"withinTeam":"lower","reclaim":"any"}}`},
+		"kubernetes, all given":          {kube(Kubernetes{"v", "p", "s", "e", "0s", nil, "volcano", nil, nil, &QueuePreemption{"never", "never"}}), kubeText, `{"version":"v","podCIDR":"p","serviceCIDR":"s","endpoint":"e","evictionDeadline":"0s","queueing":"volcano","preemption":{"withinTeam":"never","reclaim":"never"}}`},
+		"kubernetes without queueing":    {kube(Kubernetes{Queueing: QueueingNone, Teams: []Team{{Name: "a"}}}), kubeText, `{"version":"","podCIDR":"10.244.0.0/16","serviceCIDR":"10.96.0.0/16","evictionDeadline":"30m","queueing":"none","teams":[{"name":"a","namespace":"a"}]}`},
+		"endpoint, one control plane":    {planes("c1"), func(e *Environment) any { return e.Kubernetes.Endpoint }, "c1:6443"},
+		"endpoint, three":                {planes("c[1-3]"), func(e *Environment) any { return e.Kubernetes.Endpoint }, ""},
+		"team absent":                    {kube(Kubernetes{Teams: []Team{{Name: "a"}}}), func(e *Environment) any { return asJSON(e.Kubernetes.Teams[0]) }, `{"name":"a","namespace":"a","weight":1}`},
+		"team given":                     {kube(Kubernetes{Teams: []Team{{Name: "a", Namespace: "b", Weight: 5}}}), func(e *Environment) any { return asJSON(e.Kubernetes.Teams[0]) }, `{"name":"a","namespace":"b","weight":5}`},
+		"reserved, small":                {reserving(Profile{Sockets: 1, CoresPerSocket: 2, Memory: 4 * GiB}, Reserved{}), kept, `{"cpu":0.1,"memory":"256MiB"}`},
+		"reserved, in the middle":        {reserving(Profile{Sockets: 2, CoresPerSocket: 32, Memory: 512 * GiB}, Reserved{}), kept, `{"cpu":0.64,"memory":"10485MiB"}`},
+		"reserved, large":                {reserving(Profile{Sockets: 8, CoresPerSocket: 128, Memory: 8 * TiB}, Reserved{}), kept, `{"cpu":4,"memory":"16GiB"}`},
+		"reserved, explicit zero":        {reserving(Profile{Sockets: 8, CoresPerSocket: 128, Memory: 8 * TiB}, Reserved{CPU: new(float64)}), kept, `{"cpu":0,"memory":"16GiB"}`},
+		"reserved, given":                {reserving(Profile{Memory: TiB}, Reserved{CPU: &half, Memory: GiB}), kept, `{"cpu":0.5,"memory":"1GiB"}`},
+		"artifacts outside of a lab":     {func(e *Environment) { e.Scheduler = SchedulerKubernetes }, func(e *Environment) any { return e.Artifacts == nil }, true},
+		"artifacts in a lab":             {labArtifactsOf(nil), artifacts, `{"registry":"http://artifacts:5000","binaries":"http://artifacts:5000/binaries","charts":"http://artifacts:5000/charts"}`},
+		"artifacts in a lab, given":      {labArtifactsOf(&Artifacts{"r", "b", "c", "a"}), artifacts, `{"registry":"r","binaries":"b","charts":"c","apt":"a"}`},
 		"preemption stays off":           {slurm(Slurm{}), func(e *Environment) any { return e.Slurm.Preemption == nil }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +106,30 @@ func controllers(names, stateSaveLocation string) func(*Environment) {
 		e.Slurm = &Slurm{StateSaveLocation: stateSaveLocation}
 	}
 }
+
+func kube(k Kubernetes) func(*Environment) { return func(e *Environment) { e.Kubernetes = &k } }
+
+func planes(names string) func(*Environment) {
+	return func(e *Environment) {
+		e.Hosts = []HostGroup{{Names: names, Roles: []Role{RoleControlPlane}}}
+		e.Kubernetes = &Kubernetes{}
+	}
+}
+
+func reserving(p Profile, r Reserved) func(*Environment) {
+	return func(e *Environment) {
+		e.Profiles = map[string]Profile{"p": p}
+		e.Kubernetes = &Kubernetes{SystemReserved: map[string]Reserved{"p": r}}
+	}
+}
+
+func labArtifactsOf(a *Artifacts) func(*Environment) {
+	return func(e *Environment) { e.Lab, e.Scheduler, e.Artifacts = &Lab{}, SchedulerKubernetes, a }
+}
+
+func kubeText(e *Environment) any  { return asJSON(e.Kubernetes) }
+func kept(e *Environment) any      { return asJSON(e.Kubernetes.SystemReserved["p"]) }
+func artifacts(e *Environment) any { return asJSON(e.Artifacts) }
 
 func threads(e *Environment) any { return e.Profiles["p"].ThreadsPerCore }
 func usable(e *Environment) any  { return e.Profiles["p"].UsableMemory }

@@ -58,29 +58,47 @@ type Environment struct {
 	// job's output lands on the disk of the host that ran it.
 	Home *Home `yaml:"home,omitempty" json:"home,omitempty"`
 
-	// Slurm configures the Slurm side; required for slurm and hybrid.
+	// Artifacts says where Kubernetes' images, binaries, charts and packages
+	// come from. Default: their makers' own places, and in a lab the lab's own
+	// server.
+	Artifacts *Artifacts `yaml:"artifacts,omitempty" json:"artifacts,omitempty"`
+
+	// Slurm configures the Slurm side; required for slurm and hybrid, and given
+	// for no other scheduler.
 	Slurm *Slurm `yaml:"slurm,omitempty" json:"slurm,omitempty"`
+
+	// Kubernetes configures the Kubernetes side; required for kubernetes and
+	// hybrid, and given for no other scheduler.
+	Kubernetes *Kubernetes `yaml:"kubernetes,omitempty" json:"kubernetes,omitempty"`
 }
 
 // Role is a part that a host plays.
 type Role string
 
-// The roles of a Slurm cluster's hosts.
+// The roles of hosts. Each belongs to one scheduler, but for storage, which
+// serves them all.
 const (
 	// RoleController runs slurmctld. The first host listed is the primary.
 	RoleController Role = "controller"
 	// RoleDatabase runs slurmdbd and, unless one is given, MariaDB.
 	RoleDatabase Role = "database"
-	// RoleLogin is where people submit jobs.
+	// RoleLogin is where people submit jobs to Slurm.
 	RoleLogin Role = "login"
-	// RoleCompute runs jobs.
+	// RoleCompute runs Slurm's jobs.
 	RoleCompute Role = "compute"
+	// RoleControlPlane runs the API server of Kubernetes and etcd. An odd
+	// number of hosts; no worker is one of them.
+	RoleControlPlane Role = "control-plane"
+	// RoleWorker runs the pods of Kubernetes.
+	RoleWorker Role = "worker"
 	// RoleStorage serves the shared home as a GlusterFS volume.
 	RoleStorage Role = "storage"
 )
 
 // Roles are all roles, in the order in which hosts are made ready.
-var Roles = []Role{RoleController, RoleDatabase, RoleStorage, RoleLogin, RoleCompute}
+var Roles = []Role{
+	RoleController, RoleControlPlane, RoleDatabase, RoleStorage, RoleLogin, RoleCompute, RoleWorker,
+}
 
 // HostGroup is a set of hosts with one profile and the same roles.
 type HostGroup struct {
@@ -91,15 +109,24 @@ type HostGroup struct {
 	Profile string `yaml:"profile" json:"profile"`
 
 	// Roles lists what these hosts do. At least one.
-	Roles []Role `yaml:"roles" json:"roles" check:"enum=controller|database|login|compute|storage"`
+	Roles []Role `yaml:"roles" json:"roles" check:"enum=controller|database|login|compute|control-plane|worker|storage"`
 
 	// Features are Slurm node features (constraints) added to those of the
-	// profile.
+	// profile. Only with Slurm.
 	Features []string `yaml:"features,omitempty" json:"features,omitempty"`
 
 	// Weight is Slurm's node weight; lower is used first. Default 1. It
-	// overrides topology, so leave it out where placement matters.
+	// overrides topology, so leave it out where placement matters. Only with
+	// Slurm.
 	Weight int `yaml:"weight,omitempty" json:"weight,omitempty" check:"min=1,max=65535"`
+
+	// Labels are node labels, key to value, for pods to choose hosts by. Only
+	// with Kubernetes.
+	Labels map[string]string `yaml:"labels,omitempty" json:"labels,omitempty"`
+
+	// Taints keep pods off these hosts that do not tolerate them. Only with
+	// Kubernetes; at most 8.
+	Taints []Taint `yaml:"taints,omitempty" json:"taints,omitempty"`
 }
 
 // Profile is the hardware of one kind of host, said once for every scheduler.
@@ -125,6 +152,7 @@ type Profile struct {
 	GPUs []GPU `yaml:"gpus,omitempty" json:"gpus,omitempty"`
 
 	// Features are Slurm node features of every host with this profile.
+	// Kubernetes does not see them.
 	Features []string `yaml:"features,omitempty" json:"features,omitempty"`
 }
 

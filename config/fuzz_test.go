@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,16 @@ func FuzzLoad(f *testing.F) {
 
 // FuzzValue reads a good file in which one value is another.
 func FuzzValue(f *testing.F) {
-	content, err := os.ReadFile("../stacks/Pulumi.example-onprem.yaml")
+	fuzzValue(f, "../stacks/Pulumi.example-onprem.yaml")
+}
+
+// FuzzKubernetesValue does so with a file for Kubernetes.
+func FuzzKubernetesValue(f *testing.F) {
+	fuzzValue(f, "../stacks/Pulumi.example-onprem-kubernetes.yaml")
+}
+
+func fuzzValue(f *testing.F, file string) {
+	content, err := os.ReadFile(file)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -72,7 +82,34 @@ func loads(t *testing.T, text string) {
 			t.Errorf("loaded, but then found wrong: %s", p)
 		}
 	}
+	if env.Kubernetes != nil {
+		checkModel(t, env)
+		return
+	}
 	if _, err := slurmconf.Render(env.SlurmCluster()); err != nil {
 		t.Errorf("loaded, but not rendered: %v", err)
+	}
+}
+
+// checkModel checks that the facts about a cluster are all there.
+func checkModel(t *testing.T, env *Environment) {
+	t.Helper()
+	cluster := env.KubernetesCluster()
+	if len(cluster.ControlPlanes)%2 != 1 || len(cluster.Workers) == 0 || cluster.Version == "" || cluster.Queueing == "" {
+		t.Errorf("loaded, but the facts are not whole: %+v", cluster)
+	}
+	if _, err := netip.ParseAddrPort("[::1]:" + cluster.Endpoint[strings.LastIndexByte(cluster.Endpoint, ':')+1:]); err != nil {
+		t.Errorf("loaded, but the API is at %q", cluster.Endpoint)
+	}
+	nominal := map[string]int{}
+	for _, team := range cluster.Teams {
+		for kind, quota := range team.GPUs {
+			nominal[kind] += quota.Nominal
+		}
+	}
+	for kind, sum := range nominal {
+		if sum > cluster.GPUs[kind] {
+			t.Errorf("loaded, but the teams have %d of %d GPUs of type %s", sum, cluster.GPUs[kind], kind)
+		}
 	}
 }

@@ -23,6 +23,9 @@ func TestStacksAreLoadedBySlurm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if env, _ := config.Load(file, content); env != nil && env.Slurm == nil {
+			continue
+		}
 		for _, version := range slurmconf.Supported {
 			t.Run(filepath.Base(file)+"/"+version.String(), func(t *testing.T) {
 				text := strings.Replace(string(content), `version: "24.11"`, `version: "`+version.String()+`"`, 1)

@@ -247,6 +247,9 @@ func (r *Report) addValidated(problems []Problem, index strictyaml.Index) {
 		if exact {
 			p.Column += r.within(at, p.Offset)
 		}
+		if p.Kind == KindSecret {
+			r.withhold(p.Line, r.starts(index))
+		}
 		r.add(p)
 	}
 }

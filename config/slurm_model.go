@@ -23,7 +23,7 @@ func (e *Environment) SlurmCluster() slurmconf.Cluster {
 		Controllers: slurmControllers(hosts),
 		Accounting:  e.slurmAccounting(hosts),
 		Nodes:       slurmNodes(hosts),
-		Topology:    e.slurmTopology(),
+		Topology:    e.switches(),
 		Priority:    s.Priority.slurm(),
 		Preemption:  s.Preemption.slurm(),
 		Paths:       slurmconf.Paths{StateSaveLocation: s.StateSaveLocation},
@@ -102,7 +102,8 @@ func slurmNodes(hosts []Host) []slurmconf.Node {
 	return out
 }
 
-func (e *Environment) slurmTopology() []topology.Switch {
+// switches are the fabric as the environment describes it.
+func (e *Environment) switches() []topology.Switch {
 	if e.Topology == nil {
 		return nil
 	}

@@ -65,6 +65,7 @@ func (v *validator) rules(parts ...Part) {
 	v.hostGroups()
 	if scheduler {
 		v.roles()
+		v.groupSettings()
 	}
 	v.storage()
 	v.lab()
@@ -76,6 +77,8 @@ func (v *validator) rules(parts ...Part) {
 	v.home()
 	if scheduler {
 		v.slurm()
+		v.kubernetes()
+		v.artifacts()
 	}
 	v.secrets()
 	if scheduler {

@@ -42,19 +42,6 @@ func (v *validator) source(required bool) {
 	}
 }
 
-// scheduler checks that the scheduler is one that can be built.
-func (v *validator) scheduler() {
-	e := v.env
-	switch e.Scheduler {
-	case SchedulerKubernetes, SchedulerHybrid:
-		v.addf(KindUnavailable, "scheduler", "write slurm", "scheduler %q is not available in this release", e.Scheduler)
-	case SchedulerSlurm:
-		if e.Slurm == nil && !v.isBroken("slurm") {
-			v.add(KindMissing, "slurm", "add a slurm section with version and partitions", "scheduler is slurm, but \"slurm\" is missing")
-		}
-	}
-}
-
 // nameOfFile checks that the environment has the name by which its file calls
 // it. The file's name is the stack's, and the environment's name is that of its
 // resources and of a lab's containers: a copied file that kept the old name
@@ -179,23 +166,6 @@ func (v *validator) featureNames(path string, features []string) {
 		} else if slices.Index(features, feature) < i {
 			v.addf(KindDuplicate, item, "", "feature %q is listed twice", feature)
 		}
-	}
-}
-
-// roles checks that the parts of a cluster are all played.
-func (v *validator) roles() {
-	if v.isBroken("hosts") || len(v.env.Hosts) == 0 || v.unreadable() {
-		return
-	}
-	count := v.byRole
-	if count[RoleController] == 0 {
-		v.add(KindMissing, "hosts", "give a host roles: [controller]", "no host has the role controller")
-	}
-	if count[RoleCompute] == 0 {
-		v.add(KindMissing, "hosts", "give hosts roles: [compute]", "no host has the role compute")
-	}
-	if count[RoleDatabase] > 1 {
-		v.addf(KindConflict, "hosts", "keep it on one host", "%d hosts have the role database", count[RoleDatabase])
 	}
 }
 

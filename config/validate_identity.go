@@ -104,7 +104,7 @@ func (v *validator) names() {
 	}
 	for i := range v.all {
 		name, path := v.all[i].Name, paths[v.all[i].Group]
-		if slices.Contains(reservedNames, name) {
+		if v.env.Scheduler != SchedulerKubernetes && slices.Contains(reservedNames, name) {
 			v.addf(KindCollision, path, "choose another name", "%q is reserved by Slurm", name)
 		}
 		claim(name, "host", path)

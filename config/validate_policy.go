@@ -153,6 +153,13 @@ func (v *validator) topology() {
 		if p.Severity == topology.Advice {
 			kind = KindWarning
 		}
-		v.add(kind, path, p.Hint, p.What)
+		hint := p.Hint
+		if v.env.Scheduler == SchedulerKubernetes {
+			hint = ofKubernetes.Replace(hint)
+		}
+		v.add(kind, path, hint, p.What)
 	}
 }
+
+// ofKubernetes puts what is said of a fabric in Slurm's words into Kubernetes'.
+var ofKubernetes = strings.NewReplacer("compute hosts of this cluster", "workers", "to Slurm", "to a scheduler")

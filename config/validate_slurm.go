@@ -15,7 +15,7 @@ var clusterName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 func (v *validator) slurm() {
 	s := v.env.Slurm
-	if s == nil {
+	if s == nil || v.env.Scheduler == SchedulerKubernetes {
 		return
 	}
 	v.clusterName(s)

@@ -38,11 +38,14 @@ func TestValidateInGo(t *testing.T) {
 		"zero sockets":     {func(e *Environment) { e.Profiles["gpu"] = Profile{CoresPerSocket: 1, Memory: 1024} }, []string{"missing profiles.gpu.sockets"}},
 		"negative sockets": {func(e *Environment) { e.Profiles["gpu"] = Profile{Sockets: -1, CoresPerSocket: 1, Memory: 1024} }, []string{"impossible-hardware profiles.gpu.sockets"}},
 		"no host":          {func(e *Environment) { e.Hosts = nil }, []string{"missing hosts"}},
-		"unknown role":     {func(e *Environment) { e.Hosts[1].Roles = []Role{"worker"} }, []string{"invalid hosts[1].roles[0]"}},
+		"unknown role":     {func(e *Environment) { e.Hosts[1].Roles = []Role{"wroker"} }, []string{"invalid hosts[1].roles[0]"}},
 		"dangling profile": {func(e *Environment) { e.Hosts[1].Profile = "x" }, []string{"dangling-reference hosts[1].profile", "warning profiles.gpu"}},
 		"dangling hosts":   {func(e *Environment) { e.Slurm.Partitions[0].Hosts = "gpu[4-5]" }, []string{"dangling-reference slurm.partitions[0].hosts", "warning slurm.partitions"}},
 		"collision":        {func(e *Environment) { e.Slurm.Partitions[0].Name = "gpu1" }, []string{"collision slurm.partitions[0].name"}},
-		"kubernetes":       {func(e *Environment) { e.Scheduler = SchedulerKubernetes }, []string{"unavailable scheduler"}},
+		"hybrid":           {func(e *Environment) { e.Scheduler = SchedulerHybrid }, []string{"unavailable scheduler"}},
+		"kubernetes": {func(e *Environment) { e.Scheduler = SchedulerKubernetes }, []string{
+			"missing kubernetes", "conflict slurm", "conflict hosts[0].roles[0]", "conflict hosts[0].roles[1]", "conflict hosts[1].roles[0]",
+		}},
 		"several at once": {func(e *Environment) {
 			e.Name, e.Slurm.Version, e.Slurm.Partitions[0].MaxTime = "", "20.11", "long"
 		}, []string{"missing name", "invalid slurm.version", "invalid slurm.partitions[0].maxTime"}},

@@ -23,6 +23,9 @@ func build(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
+	if env.Slurm == nil {
+		return fmt.Errorf("the scheduler %s can be described and checked, but this release does not build it", env.Scheduler)
+	}
 	assessment, err := heal.Assess(ctx)
 	if err != nil {
 		return err

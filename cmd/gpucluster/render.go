@@ -32,6 +32,9 @@ func newRenderCommand() *cobra.Command {
 			if len(report.Problems) > 0 {
 				fmt.Fprint(cmd.ErrOrStderr(), report)
 			}
+			if env.Slurm == nil {
+				return fmt.Errorf("rendering %s: this release writes the files of Slurm, and the scheduler is %s", env.Name, env.Scheduler)
+			}
 			set, err := slurmconf.Render(env.SlurmCluster())
 			if err != nil {
 				return fmt.Errorf("rendering %s: %w", env.Name, err)

@@ -16,6 +16,12 @@ func TestRenderGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "set")
 			stdout, stderr, err := run(t, "render", name, "--out", dir)
+			if strings.Contains(name, "kubernetes") {
+				if err == nil || err.Error() != "rendering "+name+": this release writes the files of Slurm, and the scheduler is kubernetes" {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
 			if err != nil || stderr != "" {
 				t.Fatalf("render: %v\n%s", err, stderr)
 			}

@@ -14,7 +14,7 @@ var goPath = regexp.MustCompile(`\b[A-Z][A-Za-z]+(\.[A-Z][A-Za-z]+)+\b`)
 var word = regexp.MustCompile(`[A-Za-z]+`)
 
 // everyday are names of keys that are also words within a sentence.
-var everyday = map[string]bool{"Slurm": true, "Default": true}
+var everyday = map[string]bool{"Slurm": true, "Kubernetes": true, "Default": true}
 
 // inKeys rewrites a doc comment of a field in terms of the file's keys.
 func inKeys(doc string, of reflect.Type, keys map[string]string) string {

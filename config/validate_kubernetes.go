@@ -1,0 +1,181 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
+)
+
+func (v *validator) kubernetes() {
+	k := v.env.Kubernetes
+	if k == nil || v.env.Scheduler == SchedulerSlurm {
+		return
+	}
+	v.endpoint(k)
+	v.networks(k)
+	if deadline, err := time.ParseDuration(k.EvictionDeadline); k.EvictionDeadline != "" && (err != nil || deadline < 0) {
+		v.addf(KindInvalid, "kubernetes.evictionDeadline", "write it as 30m or 2h", "%q is not a duration", k.EvictionDeadline)
+	}
+	v.reserved(k)
+	v.gpuTypesApart(k)
+	v.queueing(k)
+	v.teams(k)
+}
+
+// endpoint checks where the API is reached. With more than one control plane it
+// must not be the address of one.
+func (v *validator) endpoint(k *Kubernetes) {
+	path := "kubernetes.endpoint"
+	if v.isBroken(path) {
+		return
+	}
+	planes := v.env.HostsWithRole(RoleControlPlane)
+	host, port := splitHostPort(k.Endpoint)
+	switch {
+	case k.Endpoint == "" && len(planes) > 1 && !v.isBroken("hosts"):
+		v.addf(KindMissing, path, "give the name or address of a load balancer, or one that moves between the control planes",
+			"%d control planes, but no endpoint that leads to those that work", len(planes))
+	case k.Endpoint == "" || len(planes) == 1 && host == planes[0].Name && port == apiPort:
+	case !hostPort.MatchString(k.Endpoint) || strings.Contains(k.Endpoint, ":") && (port < 1 || port > 65535) || wrongAddress(host):
+		v.addf(KindInvalid, path, "write it as host or host:port", "%q is not an address", k.Endpoint)
+	case len(planes) > 1 && slices.ContainsFunc(planes, func(h Host) bool { return host == h.Name || host == h.Address && host != "" }):
+		v.addf(KindConflict, path, "give the name or address of a load balancer, or one that moves between the control planes",
+			"%s is one of %d control planes: without it the API would be lost", host, len(planes))
+	}
+}
+
+// wrongAddress tells whether a host looks like an IPv4 address, and is none.
+func wrongAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return looksNumeric(host) && err != nil
+}
+
+// reserved checks that hosts keep less than they have.
+func (v *validator) reserved(k *Kubernetes) {
+	known := map[string]bool{}
+	for name := range v.env.Profiles {
+		known[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.SystemReserved)) {
+		path := strictyaml.Child("kubernetes.systemReserved", name)
+		from := len(v.problems)
+		v.reference(path, name, "profile", known)
+		v.atKey(from)
+		profile, kept := v.env.Profiles[name], k.SystemReserved[name]
+		if !known[name] || v.isBroken(strictyaml.Child("profiles", name)) {
+			continue
+		}
+		if threads := profile.threads(); valueOr(kept.CPU, 0) >= float64(threads) {
+			v.addf(KindHardware, path+".cpu", "", "%s of %s are kept: none is left for pods",
+				strconv.FormatFloat(*kept.CPU, 'f', -1, 64), count(threads, "CPU"))
+		}
+		if kept.Memory >= profile.Memory {
+			v.addf(KindHardware, path+".memory", "", "%s of %s are kept: nothing is left for pods", kept.Memory, profile.Memory)
+		}
+	}
+}
+
+// gpuTypesApart checks that the GPUs of a worker can be told apart: a pod asks for
+// nvidia.com/gpu, and the host it runs on says of which type that is.
+func (v *validator) gpuTypesApart(k *Kubernetes) {
+	seen := map[string]bool{}
+	for i := range v.all {
+		host := &v.all[i]
+		if !host.Has(RoleWorker) || seen[host.ProfileName] || v.isBroken("profiles") {
+			continue
+		}
+		seen[host.ProfileName] = true
+		path := strictyaml.Child("profiles", host.ProfileName) + ".gpus"
+		if len(host.Profile.GPUs) > 1 {
+			v.addf(KindConflict, path, "give each type hosts of its own", "a pod cannot choose among %d types of GPU in one host",
+				len(host.Profile.GPUs))
+		}
+		for n, gpu := range host.Profile.GPUs {
+			if k.Queueing == QueueingKueue && gpuType.MatchString(gpu.Type) && !dnsSubdomain.MatchString(gpu.Type) {
+				v.addf(KindInvalid, strictyaml.Item(path, n)+".type", `lower-case letters, digits, "-" and "."`,
+					"%q cannot name a flavour of Kueue", gpu.Type)
+			}
+		}
+	}
+}
+
+// workerGPUs are the GPUs of the estate, by type.
+func (v *validator) workerGPUs() map[string]int {
+	total := map[string]int{}
+	for i := range v.all {
+		if !v.all[i].Has(RoleWorker) {
+			continue
+		}
+		for _, gpu := range v.all[i].Profile.GPUs {
+			total[gpu.Type] += gpu.Count
+		}
+	}
+	return total
+}
+
+// queueing checks that what is said of queues can be done by what makes them.
+func (v *validator) queueing(k *Kubernetes) {
+	const hint = "write queueing: kueue"
+	switch k.Queueing {
+	case QueueingNone:
+		if k.Preemption != nil {
+			v.add(KindConflict, "kubernetes.preemption", hint, "without queueing no job displaces another")
+		}
+		if len(k.PriorityClasses) > 0 {
+			v.add(KindConflict, "kubernetes.priorityClasses", hint, "without queueing jobs are not ordered")
+		}
+		for i, team := range k.Teams {
+			path := strictyaml.Item("kubernetes.teams", i)
+			for _, setting := range []struct {
+				key   string
+				given bool
+			}{{".cohort", team.Cohort != ""}, {".weight", team.Weight != 0}, {".gpus", len(team.GPUs) > 0}} {
+				if setting.given && !v.isBroken(path+setting.key) {
+					v.add(KindConflict, path+setting.key, hint, "without queueing there are no quotas")
+				}
+			}
+		}
+	case QueueingVolcano:
+		if p := k.Preemption; p != nil && p.WithinTeam == TeamPreemptLowerOrNewer {
+			v.add(KindConflict, "kubernetes.preemption.withinTeam", "write lower, or queueing: kueue", "Volcano displaces by priority alone")
+		}
+		if p := k.Preemption; p != nil && p.Reclaim == ReclaimLower {
+			v.add(KindConflict, "kubernetes.preemption.reclaim", "write any or never, or queueing: kueue", "Volcano reclaims whatever the priority")
+		}
+		if types := v.workerGPUs(); len(types) > 1 {
+			v.addf(KindConflict, "kubernetes.queueing", hint, "Volcano counts GPUs of all types together, and the workers have %s",
+				wordList(slices.Sorted(maps.Keys(types))))
+		}
+	}
+	v.priorityClasses(k.PriorityClasses)
+}
+
+func (v *validator) priorityClasses(classes []PriorityClass) {
+	seen := map[string]bool{}
+	for i, class := range classes {
+		path := strictyaml.Item("kubernetes.priorityClasses", i)
+		v.dnsName(path+".name", "priority class", class.Name, seen)
+		if strings.HasPrefix(class.Name, "system-") {
+			v.addf(KindCollision, path+".name", "choose another name", "names that begin with system- are Kubernetes' own")
+		}
+	}
+}
+
+// dnsName checks the name of an object, and that it is there once.
+func (v *validator) dnsName(path, what, name string, seen map[string]bool) {
+	switch {
+	case name == "" || v.isBroken(path):
+		return
+	case !dnsLabel.MatchString(name) || len(name) > maxLabel:
+		v.addf(KindInvalid, path, fmt.Sprintf("lower-case letters, digits and inner hyphens, at most %d", maxLabel), "%q cannot name a %s", name, what)
+	case seen[name]:
+		v.addf(KindDuplicate, path, "", "%s %q is listed twice", what, name)
+	}
+	seen[name] = true
+}
