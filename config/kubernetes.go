@@ -10,12 +10,12 @@ type Kubernetes struct {
 	// Default "10.244.0.0/16". It cannot change while the cluster exists.
 	PodCIDR string `yaml:"podCIDR,omitempty" json:"podCIDR,omitempty"`
 
-	// ServiceCIDR is the network of services, in CIDR form, /12 to /28. Default
+	// ServiceCIDR is the network of services, in CIDR form, /12 to /24. Default
 	// "10.96.0.0/16". It cannot change while the cluster exists.
 	ServiceCIDR string `yaml:"serviceCIDR,omitempty" json:"serviceCIDR,omitempty"`
 
-	// Endpoint is where the API is reached, as host[:port]. Default: the control
-	// plane, port 6443. With more than one control plane it must be given, and
+	// Endpoint is where the API is reached, as host[:port]; the port is 6443
+	// unless another is given. Default: the control plane. With more than one control plane it must be given, and
 	// lead to those that work. It cannot change while the cluster exists.
 	Endpoint string `yaml:"endpoint,omitempty" json:"endpoint,omitempty"`
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net"
+	"net/netip"
 	"strconv"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/topology"
@@ -50,7 +51,8 @@ type KubernetesCluster struct {
 type KubernetesNode struct {
 	// Name of the host and of its node.
 	Name string `json:"name"`
-	// Address of the host; empty where its name resolves.
+	// Address is the host's IPv4 address; empty where the inventory gives none,
+	// or gives a name.
 	Address string `json:"address,omitempty"`
 	// Profile is the name of the host's profile.
 	Profile string `json:"profile"`
@@ -121,8 +123,12 @@ func (e *Environment) KubernetesCluster() KubernetesCluster {
 
 func (e *Environment) kubernetesNode(host *Host) KubernetesNode {
 	group, kept := e.Hosts[host.Group], e.Kubernetes.SystemReserved[host.ProfileName]
+	address := host.Address
+	if _, err := netip.ParseAddr(address); err != nil {
+		address = ""
+	}
 	return KubernetesNode{
-		Name: host.Name, Address: host.Address, Profile: host.ProfileName,
+		Name: host.Name, Address: address, Profile: host.ProfileName,
 		Labels: maps.Clone(group.Labels), Taints: group.Taints,
 		ReservedMilliCPU: int(valueOr(kept.CPU, 0)*1000 + 0.5), ReservedMiB: kept.Memory.MiB(),
 	}

@@ -36,7 +36,7 @@ func (v *validator) place(at, text string, schemes ...string) bool {
 	switch {
 	case strings.ContainsAny(text, "@?#"):
 		v.add(KindSecret, at, "let the place be read without a password or a token, within the site", "a URL with one of @ ? #, which may hold a secret")
-	case err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) || strings.ContainsAny(text, " \t\n\"'\\`$"):
+	case err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || strings.ContainsAny(text, " \t\n\"'\\`$"):
 		v.addf(KindInvalid, at, "write it as https://mirror.example.org", "%q is not a URL of %s", text, wordList(schemes))
 	case u.Scheme == "http" && v.env.Lab == nil:
 		v.add(KindWarning, at, "write https, where the place has it", "over http anybody on the way can change what hosts install")

@@ -42,11 +42,14 @@ func (v *validator) endpoint(k *Kubernetes) {
 		v.addf(KindMissing, path, "give the name or address of a load balancer, or one that moves between the control planes",
 			"%d control planes, but no endpoint that leads to those that work", len(planes))
 	case k.Endpoint == "" || len(planes) == 1 && host == planes[0].Name && port == apiPort:
-	case !hostPort.MatchString(k.Endpoint) || strings.Contains(k.Endpoint, ":") && (port < 1 || port > 65535) || wrongAddress(host):
-		v.addf(KindInvalid, path, "write it as host or host:port", "%q is not an address", k.Endpoint)
-	case len(planes) > 1 && slices.ContainsFunc(planes, func(h Host) bool { return host == h.Name || host == h.Address && host != "" }):
+	case !hostPort.MatchString(k.Endpoint) || !dnsSubdomain.MatchString(host) || strings.Contains(k.Endpoint, ":") && (port < 1 || port > 65535) || wrongAddress(host):
+		v.addf(KindInvalid, path, "write it as host or host:port, in lower case", "%q is not an address", k.Endpoint)
+	case !slices.ContainsFunc(planes, func(h Host) bool { return host == h.Name || host == h.Address }):
+	case len(planes) > 1:
 		v.addf(KindConflict, path, "give the name or address of a load balancer, or one that moves between the control planes",
 			"%s is one of %d control planes: without it the API would be lost", host, len(planes))
+	case port != 0 && port != apiPort:
+		v.addf(KindConflict, path, fmt.Sprintf("write %s:%d", host, apiPort), "a control plane serves on port %d, not on %d", apiPort, port)
 	}
 }
 

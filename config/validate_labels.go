@@ -24,9 +24,8 @@ var (
 )
 
 // labelOwners are the domains of labels and taints that programs of a cluster
-// set and read. The last is meant for people who prepare hosts.
+// set and read. A host may not give itself those of Kubernetes.
 var labelOwners = []struct{ domain, owner string }{
-	{"node-restriction.kubernetes.io", ""},
 	{"kubernetes.io", "Kubernetes"},
 	{"k8s.io", "Kubernetes"},
 	{"nvidia.com", "NVIDIA's GPU operator"},
@@ -90,7 +89,7 @@ func (v *validator) labelKey(path, what, key string) {
 	}
 }
 
-// labelOwner is who sets the labels of a domain; empty for those of the site.
+// labelOwner is who sets the labels of a domain; empty for the site's own.
 func labelOwner(domain string) string {
 	for _, known := range labelOwners {
 		if domain == known.domain || strings.HasSuffix(domain, "."+known.domain) {

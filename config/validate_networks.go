@@ -10,13 +10,12 @@ import (
 
 // How large the networks of a cluster can be, in bits of the prefix. A host gets
 // hostBits of the pods' network, and the controller manager hands out at most
-// 65,536 such parts. The API server takes services of at most 20 bits, and
-// kubeadm gives the tenth address to the resolver.
+// 65,536 such parts. The API server takes services of at most 20 bits.
 const (
 	hostBits       = 24
 	widestPods     = 8
 	widestServices = 12
-	leastServices  = 28
+	leastServices  = 24
 )
 
 // labPools are where the network of a lab is taken from that gives none.
