@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH)
 export PULUMI_HOME ?= $(CURDIR)/.tools/pulumi
 
 # Every Go module of this repository whose code is ours and has tests.
-MODULES := . tools/pulumi-resource-command
+MODULES := . tools/pulumi-resource-command tools/artifacts tools/device-plugin tools/pause
 SHELL_SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' '.ci/run')
 
 .DEFAULT_GOAL := help
@@ -52,8 +52,7 @@ test: tools ## Run every test, the ones on real daemons and in the lab included 
 	@tools/install.sh --test
 	@echo "== go test: packages"
 	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v /tests/)
-	@echo "== go test: tools/pulumi-resource-command"
-	@cd tools/pulumi-resource-command && go test -timeout 10m $(GOTEST) ./...
+	@for module in $(filter-out .,$(MODULES)); do echo "== go test: $$module"; go test -C $$module -timeout 10m $(GOTEST) ./... || exit; done
 	@echo "== go test: whole environments, one after the other"
 	@go test -p 1 -timeout 80m $(GOTEST) $$(go list ./tests/...)
 

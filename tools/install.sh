@@ -3,9 +3,11 @@
 # packages it needs. Safe to run again: what is up to date is not touched, and then it takes about a second.
 #
 #   tools/install.sh             what every environment needs
-#   tools/install.sh --for ENV   and what `make up ENV=...` needs: for a lab, Docker and what makes its images
+#   tools/install.sh --for ENV   and what `make up ENV=...` needs: for a lab, Docker and what makes its images; for one
+#                                with Kubernetes, what its clusters are made of, in a store of this machine
 #   tools/install.sh --check     and what `make check` needs
-#   tools/install.sh --test      and what `make test` needs: a lab, and the real daemons that tests run for themselves
+#   tools/install.sh --test      and what `make test` needs: a lab, Kubernetes for it, and the real daemons that tests run
+#                                for themselves
 #
 # Versions are pinned by the go.mod of each folder in tools/. The first run compiles Pulumi (minutes); go.mod, go.sum,
 # the folder's sources and the Go version decide whether a program is built again.
@@ -138,16 +140,18 @@ if ! flock -n 9; then
 	flock 9
 fi
 
-# needs_lab: tests make labs of their own; of an environment, a name or a file, its file tells.
-needs_lab() {
+# says PATTERN: tests make labs of their own, with everything; of an environment, a name or a file, its file tells.
+says() {
 	local file=$env
 	[[ $file == */* ]] || file=$root/stacks/Pulumi.$file.yaml
 	case $mode in
 	--test) return 0 ;;
-	--for) grep -qsE '^[^#]*\blab:' "$file" ;;
+	--for) grep -qsE "^[^#]*\\b$1" "$file" ;;
 	*) return 1 ;;
 	esac
 }
+needs_lab() { says 'lab:'; }
+needs_artifacts() { needs_lab && says 'scheduler:[[:space:]]*["'\'']?(kubernetes|hybrid)\b'; }
 
 need_packages ansible-core:ansible-playbook openssh-client:ssh python3:python3
 if needs_lab; then
@@ -170,6 +174,15 @@ own() {
 }
 own gpucluster cmd/gpucluster
 own gpucluster-stack stacks
+
+# What a lab's Kubernetes is made of lies in a store of this machine, which only root writes; the tests that need it say so
+# and are skipped. Images hold Debian's nft, and flannel has C in it. Reproducible, since every checkout has one and the store is one.
+if needs_artifacts && { ((EUID == 0)) || [[ $mode == --for ]]; }; then
+	need_packages nftables:/usr/sbin/nft gcc:gcc libc6-dev:gencat
+	CGO_ENABLED=0 with_progress artifacts go build -C "$root/tools/artifacts" -trimpath -o "$bin/artifacts" . ||
+		die "tools/artifacts could not be built; the lines above say why"
+	"$bin/artifacts" build --tools "$root/tools" || die "what Kubernetes in the lab is made of could not be made; the lines above say why"
+fi
 
 # without_starting COMMAND...: installs packages whose daemons are not to run on this machine. The policy file is how
 # Debian's packages are told.

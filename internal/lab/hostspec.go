@@ -118,6 +118,9 @@ func (s HostSpec) validate() error {
 	if !namePattern.MatchString(s.Name) {
 		bad("name: %q is not a DNS label of at most 40 characters", s.Name)
 	}
+	if s.Name == ArtifactsName {
+		bad("name: %q is the name of the lab's own server of artifacts", s.Name)
+	}
 	if s.Image == "" {
 		bad("image: is empty")
 	}

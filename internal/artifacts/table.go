@@ -1,0 +1,170 @@
+package artifacts
+
+import "strings"
+
+// The versions that the lab has. The go.mod of each tool set pins the same ones;
+// a test compares.
+const (
+	KubernetesVersion = "v1.36.3"
+	EtcdVersion       = "v3.6.16"
+	CoreDNSVersion    = "v1.14.2"
+	KueueVersion      = "v0.17.0"
+	// PauseVersion is the sandbox image that this Kubernetes names; ours does the same.
+	PauseVersion = "3.10.2"
+	// DevicePluginVersion goes up when what the device plugin does changes.
+	DevicePluginVersion = "v1"
+)
+
+// Program is one static binary.
+type Program struct {
+	// Name is how images and binaries of the table refer to it.
+	Name string
+	// Set is the folder in tools/ with the go.mod that pins it.
+	Set string
+	// Package is its main package: a path, or "." for the set's own.
+	Package string
+	// Module and Version are what the set pins. Empty for programs of our own.
+	Module, Version string
+	// C tells that C is part of it: it needs a C compiler, and static libraries.
+	C bool
+	// About is how long the first build takes, in words.
+	About string
+	// Stamps are the variables that tell the program its version.
+	Stamps map[string]string
+}
+
+// Image is one container image, of layers with one program each.
+type Image struct {
+	// Name is the full name by which clusters ask for it.
+	Name string
+	// Layers name a program and where it lies.
+	Layers []Layer
+	// NetTables adds nft, with its libraries, of the machine that makes the image.
+	NetTables bool
+	// Entrypoint is what runs where the pod says nothing.
+	Entrypoint []string
+	// User is the uid it runs as. Default root.
+	User string
+}
+
+// Repository is the image's path without registry and tag, which is how it is
+// asked of whoever stands in for the registry.
+func (i Image) Repository() string {
+	path, _, _ := strings.Cut(i.Name, ":"+i.Tag())
+	_, repository, _ := strings.Cut(path, "/")
+	return repository
+}
+
+// Tag is the image's tag.
+func (i Image) Tag() string { return i.Name[strings.LastIndex(i.Name, ":")+1:] }
+
+// Registry is the host in the image's name.
+func (i Image) Registry() string {
+	registry, _, _ := strings.Cut(i.Name, "/")
+	return registry
+}
+
+// Layer is one program in an image.
+type Layer struct {
+	// Program is the program's name in the table.
+	Program string
+	// Path is where it lies in the image.
+	Path string
+	// Links are further names for it in the same folder.
+	Links []string
+}
+
+// Binary is a program that hosts run without a container.
+type Binary struct {
+	// Name is the file's name.
+	Name string
+	// Version is the folder it is in.
+	Version string
+	// Program is the program's name in the table.
+	Program string
+}
+
+// Chart is a Helm chart out of a module's folder.
+type Chart struct {
+	// Name and Version make the file's name: NAME-VERSION.tgz.
+	Name, Version string
+	// Set and Module say where it comes from, Folder where it is in there.
+	Set, Module, Folder string
+	// Values are changes of lines in values.yaml, those that upstream makes when it
+	// releases the chart. Each old line must be there.
+	Values []Replacement
+}
+
+// File is the chart's file name.
+func (c Chart) File() string { return c.Name + "-" + c.Version + ".tgz" }
+
+// Replacement is a text and what takes its place, the first time it occurs.
+type Replacement struct{ Old, New string }
+
+// Table is everything there is, in the order in which it is made.
+type Table struct {
+	Programs []Program
+	Images   []Image
+	Binaries []Binary
+	Charts   []Chart
+}
+
+// The hyper binary of Kubernetes lies in each image of the control plane at the
+// same place with the same links, so that these images are one layer.
+var kubernetesLayer = Layer{Program: "kubernetes", Path: "/usr/local/bin/kubernetes",
+	Links: []string{"kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler"}}
+
+// Lab is what the lab's clusters need.
+var Lab = Table{
+	Programs: []Program{
+		{Name: "kubernetes", Set: "kubernetes", Package: ".", Module: "k8s.io/kubernetes", Version: KubernetesVersion,
+			About: "5 min", Stamps: kubernetesStamps(KubernetesVersion)},
+		{Name: "etcd", Set: "etcd", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3", Version: EtcdVersion, About: "30 s"},
+		{Name: "etcdctl", Set: "etcd", Package: "go.etcd.io/etcd/etcdctl/v3", Module: "go.etcd.io/etcd/etcdctl/v3", Version: EtcdVersion, About: "5 s"},
+		{Name: "pause", Set: "pause", Package: ".", About: "1 s"},
+		{Name: "coredns", Set: "coredns", Package: "github.com/coredns/coredns", Module: "github.com/coredns/coredns", Version: CoreDNSVersion, About: "90 s"},
+		{Name: "kueue", Set: "kueue", Package: "sigs.k8s.io/kueue/cmd/kueue", Module: "sigs.k8s.io/kueue", Version: KueueVersion, About: "4 min",
+			Stamps: map[string]string{"sigs.k8s.io/kueue/pkg/version.GitVersion": KueueVersion}},
+		{Name: "device-plugin", Set: "device-plugin", Package: ".", About: "10 s"},
+	},
+	Images: []Image{
+		{Name: "registry.k8s.io/kube-apiserver:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-apiserver"}},
+		{Name: "registry.k8s.io/kube-controller-manager:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-controller-manager"}},
+		{Name: "registry.k8s.io/kube-scheduler:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-scheduler"}},
+		{Name: "registry.k8s.io/kube-proxy:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, NetTables: true, Entrypoint: []string{"kube-proxy"}},
+		{Name: "registry.k8s.io/etcd:" + strings.TrimPrefix(EtcdVersion, "v") + "-0", Entrypoint: []string{"etcd"},
+			Layers: []Layer{{Program: "etcd", Path: "/usr/local/bin/etcd"}, {Program: "etcdctl", Path: "/usr/local/bin/etcdctl"}}},
+		{Name: "registry.k8s.io/pause:" + PauseVersion, Layers: []Layer{{Program: "pause", Path: "/pause"}}, Entrypoint: []string{"/pause"}, User: "65535:65535"},
+		{Name: "registry.k8s.io/coredns/coredns:" + CoreDNSVersion, Layers: []Layer{{Program: "coredns", Path: "/coredns"}}, Entrypoint: []string{"/coredns"}},
+		{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
+		{Name: "ghcr.io/gpucluster/device-plugin:" + DevicePluginVersion, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
+	},
+	Binaries: []Binary{
+		{Name: "kubeadm", Version: KubernetesVersion, Program: "kubernetes"},
+		{Name: "kubectl", Version: KubernetesVersion, Program: "kubernetes"},
+		{Name: "kubelet", Version: KubernetesVersion, Program: "kubernetes"},
+	},
+	Charts: []Chart{
+		{Name: "kueue", Version: strings.TrimPrefix(KueueVersion, "v"), Set: "kueue", Module: "sigs.k8s.io/kueue", Folder: "charts/kueue",
+			Values: []Replacement{
+				{"repository: us-central1-docker.pkg.dev/k8s-staging-images/kueue/kueue\n", "repository: registry.k8s.io/kueue/kueue\n"},
+				{"tag: release-0.17\n", "tag: " + KueueVersion + "\n"},
+				{"pullPolicy: Always\n", "pullPolicy: IfNotPresent\n"},
+			}},
+	},
+}
+
+// kubernetesStamps are what `kubelet --version` and kubeadm's checks of versions read.
+func kubernetesStamps(version string) map[string]string {
+	part := strings.Split(strings.TrimPrefix(version, "v"), ".")
+	stamps := map[string]string{}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		stamps[pkg+".gitVersion"] = version
+		stamps[pkg+".gitMajor"], stamps[pkg+".gitMinor"] = part[0], part[1]
+		stamps[pkg+".gitTreeState"] = "clean"
+		stamps[pkg+".gitCommit"] = "unknown"
+		// Not when it was built: the same sources give the same program.
+		stamps[pkg+".buildDate"] = "1970-01-01T00:00:00Z"
+	}
+	return stamps
+}

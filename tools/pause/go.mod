@@ -1,0 +1,3 @@
+module github.com/gpucluster/pulumi-gpucluster/tools/pause
+
+go 1.26
