@@ -126,6 +126,35 @@ func TestTooManyTypesOfGPU(t *testing.T) {
 	}
 }
 
+// What Kubernetes learns of the fabric are labels of hosts, and Kueue reads 16 of
+// them, the host's name included.
+func TestFabricOfKubernetes(t *testing.T) {
+	chain := func(n int) (list []Switch) {
+		list = append(list, Switch{Name: "s1", Hosts: "gpu[1-4]"})
+		for i := 2; i <= n; i++ {
+			list = append(list, Switch{Name: fmt.Sprintf("s%d", i), Switches: fmt.Sprintf("s%d", i-1)})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		switches []Switch
+		queueing Queueing
+		want     []string
+	}{
+		"as deep as can be":    {chain(maxLevels), QueueingKueue, nil},
+		"too deep":             {chain(maxLevels + 1), QueueingKueue, []string{"topology.switches"}},
+		"too deep without it":  {chain(maxLevels + 1), QueueingVolcano, nil},
+		"too long for a label": {[]Switch{{Name: strings.Repeat("s", 64), Hosts: "gpu[1-4]"}}, QueueingNone, []string{"topology.switches[0].name"}},
+	} {
+		env := kubernetesSample()
+		env.Topology, env.Kubernetes.Queueing, env.Kubernetes.Preemption = &Topology{Switches: c.switches}, c.queueing, nil
+		env.SetDefaults()
+		if got := paths(env.Validate()); !slices.Equal(got, c.want) {
+			t.Errorf("%s: problems at %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestCheckKubernetes checks that a program that only prepares hosts may leave
 // the scheduler out, and that one that builds it may not.
 func TestCheckKubernetes(t *testing.T) {

@@ -24,6 +24,7 @@ func (v *validator) kubernetes() {
 	}
 	v.reserved(k)
 	v.gpuTypesApart(k)
+	v.fabric(k)
 	v.queueing(k)
 	v.teams(k)
 }
@@ -105,6 +106,30 @@ func (v *validator) gpuTypesApart(k *Kubernetes) {
 					"%q cannot name a flavour of Kueue", gpu.Type)
 			}
 		}
+	}
+}
+
+// maxLevels is how many levels of switches Kueue knows: of its 16 the last is the
+// host.
+const maxLevels = 15
+
+// fabric checks that the switches can be told to Kubernetes, as labels of hosts.
+func (v *validator) fabric(k *Kubernetes) {
+	t := v.env.Topology
+	if t == nil || v.isBroken("topology") {
+		return
+	}
+	for i, s := range t.Switches {
+		if !labelName.MatchString(s.Name) {
+			v.addf(KindInvalid, strictyaml.Item("topology.switches", i)+".name", labelHint, "%q cannot be the value of a label", s.Name)
+		}
+	}
+	deepest := 0
+	for _, path := range v.env.switchesAbove() {
+		deepest = max(deepest, len(path))
+	}
+	if deepest > maxLevels && k.Queueing == QueueingKueue {
+		v.addf(KindInvalid, "topology.switches", "leave out levels by which no job is placed", "%d levels of switches, Kueue knows %d", deepest, maxLevels)
 	}
 }
 
