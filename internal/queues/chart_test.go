@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 )
 
 // kueueModule is the folder of Kueue's sources. It skips the test where they
@@ -28,6 +30,14 @@ func kueueModule(t *testing.T) string {
 		t.Skipf("needs Kueue's sources: go mod download sigs.k8s.io/kueue@v%s", ChartVersion)
 	}
 	return dir
+}
+
+// TestChartIsTheOneThatIsMade checks that values are written for the Kueue that the
+// lab has.
+func TestChartIsTheOneThatIsMade(t *testing.T) {
+	if "v"+ChartVersion != artifacts.KueueVersion {
+		t.Errorf("values are for %s, the lab's Kueue is %s", ChartVersion, artifacts.KueueVersion)
+	}
 }
 
 func readYAML(t *testing.T, text []byte) any {
