@@ -166,7 +166,7 @@ func checkNodes(r *report, c Cluster) {
 			checkLabel(r, path, key, n.Labels[key])
 		}
 		checkTaints(r, path, n.Taints)
-		if n.Reserved.CPUs < 0 || n.Reserved.MemoryMiB < 0 || n.Reserved.StorageMiB < 0 {
+		if n.Reserved.MilliCPU < 0 || n.Reserved.MemoryMiB < 0 || n.Reserved.StorageMiB < 0 {
 			r.add(path+".reserved", "", "has a negative number")
 		}
 	}

@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 		"a label with a comma":          {func(c *Cluster) { c.Workers[0].Labels = map[string]string{"rack": "a,b"} }, []string{`workers[0].labels["rack"]`}},
 		"a taint without an effect":     {func(c *Cluster) { c.Workers[0].Taints = []Taint{{Key: "a"}} }, []string{"workers[0].taints[0]"}},
 		"the taint that is there":       {func(c *Cluster) { c.Workers[0].Taints = []Taint{ValidatingTaint} }, []string{"workers[0].taints[0]"}},
-		"less than nothing is reserved": {func(c *Cluster) { c.Workers[0].Reserved.CPUs = -1 }, []string{"workers[0].reserved"}},
+		"less than nothing is reserved": {func(c *Cluster) { c.Workers[0].Reserved.MilliCPU = -1 }, []string{"workers[0].reserved"}},
 		"an odd time":                   {func(c *Cluster) { c.Overrides.SyncFrequency = "soon" }, []string{"overrides.syncFrequency"}},
 		"everything at once":            {func(c *Cluster) { *c = Cluster{Workers: []Node{{}}} }, []string{"controlPlanes", "endpoint", "name", "version", "workers[0].name"}},
 	}

@@ -77,8 +77,8 @@ var controlPlaneTaint = Taint{Key: "node-role.kubernetes.io/control-plane", Effe
 // Reserved are resources of a node for what is no pod: the system and the node's
 // daemons. Zero values reserve nothing.
 type Reserved struct {
-	// CPUs is a number of processors.
-	CPUs int
+	// MilliCPU is in thousandths of a processor, as the kernel counts them.
+	MilliCPU int
 	// MemoryMiB is memory in MiB.
 	MemoryMiB int
 	// StorageMiB is space on the disk of /var/lib/kubelet in MiB.

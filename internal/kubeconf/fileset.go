@@ -8,7 +8,7 @@ import (
 // Paths on the hosts.
 const (
 	// Dir holds what only the toolkit's own roles and kubeadm read.
-	Dir = "/etc/gpucluster/kubernetes"
+	Dir = "/etc/gpucluster-kubernetes"
 	// InitPath is the configuration with which the cluster begins.
 	InitPath = Dir + "/init.yaml"
 	// JoinPath is the configuration with which a host joins.

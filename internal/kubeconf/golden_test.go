@@ -30,7 +30,7 @@ func samples() map[string]Cluster {
 			ControlPlanes: []Node{{Name: "ctl1", Address: "192.0.2.1"}, {Name: "ctl2", Address: "192.0.2.2"}, {Name: "ctl3", Address: "192.0.2.3"}},
 			Workers: []Node{
 				{Name: "gpu1", Address: "192.0.2.11", Labels: map[string]string{"topology.example/rack": "r1", "gpu": "h100"},
-					Taints: []Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}}, Reserved: Reserved{CPUs: 4, MemoryMiB: 16384, StorageMiB: 51200}},
+					Taints: []Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}}, Reserved: Reserved{MilliCPU: 1500, MemoryMiB: 16384, StorageMiB: 51200}},
 				{Name: "gpu2", Address: "192.0.2.12", Labels: map[string]string{"topology.example/rack": "r2"}, Reserved: Reserved{MemoryMiB: 8192}},
 			},
 		},

@@ -63,7 +63,12 @@ func Render(c Cluster) (FileSet, error) {
 	if c.Overrides.NoUpstreamDNS {
 		set.Objects = append(set.Objects, w.file(manifestDir+"/10-coredns.yaml", "coredns.yaml", c))
 	}
-	set.Objects = append(set.Objects, w.file(manifestDir+"/20-pod-network.yaml", "pod-network.yaml", c))
+	host, port, _ := c.endpoint()
+	set.Objects = append(set.Objects, w.file(manifestDir+"/20-pod-network.yaml", "pod-network.yaml", struct {
+		Cluster
+		Host string
+		Port int
+	}{c, host, port}))
 	return set, w.err
 }
 

@@ -18,6 +18,13 @@ const (
 	Login Playbook = "login"
 	// Compute brings hosts into the cluster.
 	Compute Playbook = "compute"
+	// KubernetesNode has runtime and kubelet on hosts, and joins nothing.
+	KubernetesNode Playbook = "kubernetes_node"
+	// KubernetesControlPlane begins a cluster, or has a prepared host join its
+	// control planes: one host at a time.
+	KubernetesControlPlane Playbook = "kubernetes_control_plane"
+	// KubernetesWorker has prepared hosts join a cluster, closed.
+	KubernetesWorker Playbook = "kubernetes_worker"
 
 	// BaselineRemove takes the block of names from /etc/hosts. Accounts and
 	// packages stay.
@@ -32,4 +39,7 @@ const (
 	LoginRemove Playbook = "login_remove"
 	// ComputeRemove stops and masks slurmd and forgets the cluster's key.
 	ComputeRemove Playbook = "compute_remove"
+	// KubernetesRemove takes hosts out of their cluster, with all that they have
+	// of it; the node object is not theirs to remove. Packages stay.
+	KubernetesRemove Playbook = "kubernetes_remove"
 )

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -162,12 +163,40 @@ func encode(book Playbook, request Request) (map[string][]byte, error) {
 		if string(text) == "null" {
 			continue
 		}
-		files[name] = text
-		if err := json.Unmarshal(text, &all); err != nil {
+		own := map[string]any{}
+		if err := json.Unmarshal(text, &own); err != nil {
 			return nil, fmt.Errorf("variables must be an object: %w", err)
+		}
+		maps.Copy(all, own)
+		if files[name], err = json.Marshal(literal(own)); err != nil {
+			return nil, fmt.Errorf("encoding variables: %w", err)
 		}
 	}
 	return files, book.check(all)
+}
+
+// literal returns a value in which every text that Ansible would take for a
+// template is marked as none: what a run is given never is one.
+func literal(value any) any {
+	switch v := value.(type) {
+	case string:
+		if strings.Contains(v, "{{") || strings.Contains(v, "{%") || strings.Contains(v, "{#") {
+			return map[string]any{"__ansible_unsafe": v}
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = literal(v[i])
+		}
+		return list
+	case map[string]any:
+		marked := make(map[string]any, len(v))
+		for k := range v {
+			marked[k] = literal(v[k])
+		}
+		return marked
+	}
+	return value
 }
 
 // write fills the run's directory and its command line.

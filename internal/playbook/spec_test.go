@@ -80,7 +80,8 @@ func TestCheckNamesEveryMissingVariable(t *testing.T) {
 func TestEveryPlaybookIsNamed(t *testing.T) {
 	named := map[Playbook]bool{Baseline: true, SharedHome: true, Database: true, Controller: true, Login: true, Compute: true,
 		BaselineRemove:   true,
-		SharedHomeRemove: true, DatabaseRemove: true, ControllerRemove: true, LoginRemove: true, ComputeRemove: true}
+		SharedHomeRemove: true, DatabaseRemove: true, ControllerRemove: true, LoginRemove: true, ComputeRemove: true,
+		KubernetesNode: true, KubernetesControlPlane: true, KubernetesWorker: true, KubernetesRemove: true}
 	entries, err := fs.ReadDir(ansible.FS, "playbooks")
 	if err != nil {
 		t.Fatal(err)
@@ -125,4 +126,16 @@ func TestDigest(t *testing.T) {
 		}
 	}()
 	Digest("compuet")
+}
+
+// A text that looks like a template reaches the role as it is.
+func TestLiteral(t *testing.T) {
+	files, err := encode(BaselineRemove, Request{Vars: map[string]any{"a": "x{{ y }}", "b": []string{"{% z %}", "plain"}, "c": map[string]any{"d": "{# e #}", "f": 20001}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"a":{"__ansible_unsafe":"x{{ y }}"},"b":[{"__ansible_unsafe":"{% z %}"},"plain"],"c":{"d":{"__ansible_unsafe":"{# e #}"},"f":20001}}`
+	if got := string(files["vars.json"]); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -113,6 +113,10 @@ class Entry:
                 shutil.rmtree(self.path)
             else:
                 os.unlink(self.path)
+            folder = os.path.dirname(self.path)
+            # A folder of drop-ins goes with the last of them.
+            if folder.endswith(".service.d") and not os.listdir(folder):
+                os.rmdir(folder)
             if self.record and os.path.exists(self.record):
                 os.unlink(self.record)
         elif self.state == "directory":
