@@ -129,18 +129,21 @@ func released(c artifacts.Chart, values []byte) ([]byte, error) {
 	return values, nil
 }
 
-// netTables lists nft and the libraries that it loads, on this machine.
+// xtables is iptables and ip6tables in one program. flannel asks for both at its start, to
+// take back what an earlier one may have left, also where it works with nft alone.
+const xtables = "/usr/sbin/xtables-nft-multi"
+
+// netTables lists nft, xtables and the libraries that they load, on this machine.
 func netTables() ([]string, error) {
-	const nft = "/usr/sbin/nft"
-	out, err := exec.Command("ldd", nft).Output()
+	files := []string{"/usr/sbin/nft", xtables}
+	out, err := exec.Command("ldd", files...).Output()
 	if err != nil {
-		return nil, fmt.Errorf("listing the libraries of %s, of Debian's package nftables: %w", nft, err)
+		return nil, fmt.Errorf("listing the libraries of %s, of Debian's packages nftables and iptables: %w", strings.Join(files, " and "), err)
 	}
-	files := []string{nft}
 	for line := range strings.Lines(string(out)) {
 		// "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or the loader's path alone.
 		for _, word := range strings.Fields(line) {
-			if strings.HasPrefix(word, "/") {
+			if strings.HasPrefix(word, "/") && !strings.HasSuffix(word, ":") {
 				files = append(files, word)
 				break
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -126,6 +127,9 @@ func netTablesEntries() ([]entry, error) {
 	var list []entry
 	for _, f := range files {
 		list = append(list, entry{path: f, file: f, mode: 0o755})
+	}
+	for _, name := range []string{"iptables", "ip6tables"} {
+		list = append(list, entry{path: "/usr/sbin/" + name, link: filepath.Base(xtables)})
 	}
 	return list, nil
 }
