@@ -74,8 +74,8 @@ func TestSetDefaults(t *testing.T) {
 		"reserved, explicit zero":        {reserving(Profile{Sockets: 8, CoresPerSocket: 128, Memory: 8 * TiB}, Reserved{CPU: new(float64)}), kept, `{"cpu":0,"memory":"16GiB"}`},
 		"reserved, given":                {reserving(Profile{Memory: TiB}, Reserved{CPU: &half, Memory: GiB}), kept, `{"cpu":0.5,"memory":"1GiB"}`},
 		"artifacts outside of a lab":     {func(e *Environment) { e.Scheduler = SchedulerKubernetes }, func(e *Environment) any { return e.Artifacts == nil }, true},
-		"artifacts in a lab":             {labArtifactsOf(nil), artifacts, `{"registry":"http://artifacts:5000","binaries":"http://artifacts:5000/binaries","charts":"http://artifacts:5000/charts"}`},
-		"artifacts in a lab, given":      {labArtifactsOf(&Artifacts{"r", "b", "c", "a"}), artifacts, `{"registry":"r","binaries":"b","charts":"c","apt":"a"}`},
+		"artifacts in a lab":             {labArtifactsOf(nil), sources, `{"registry":"http://artifacts:5000","binaries":"http://artifacts:5000/binaries","charts":"http://artifacts:5000/charts"}`},
+		"artifacts in a lab, given":      {labArtifactsOf(&Artifacts{"r", "b", "c", "a"}), sources, `{"registry":"r","binaries":"b","charts":"c","apt":"a"}`},
 		"preemption stays off":           {slurm(Slurm{}), func(e *Environment) any { return e.Slurm.Preemption == nil }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,9 +127,9 @@ func labArtifactsOf(a *Artifacts) func(*Environment) {
 	return func(e *Environment) { e.Lab, e.Scheduler, e.Artifacts = &Lab{}, SchedulerKubernetes, a }
 }
 
-func kubeText(e *Environment) any  { return asJSON(e.Kubernetes) }
-func kept(e *Environment) any      { return asJSON(e.Kubernetes.SystemReserved["p"]) }
-func artifacts(e *Environment) any { return asJSON(e.Artifacts) }
+func kubeText(e *Environment) any { return asJSON(e.Kubernetes) }
+func kept(e *Environment) any     { return asJSON(e.Kubernetes.SystemReserved["p"]) }
+func sources(e *Environment) any  { return asJSON(e.Artifacts) }
 
 func threads(e *Environment) any { return e.Profiles["p"].ThreadsPerCore }
 func usable(e *Environment) any  { return e.Profiles["p"].UsableMemory }

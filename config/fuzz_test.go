@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 )
 
@@ -102,9 +101,7 @@ func checkModel(t *testing.T, env *Environment) {
 	if _, err := netip.ParseAddrPort("[::1]:" + cluster.Endpoint[strings.LastIndexByte(cluster.Endpoint, ':')+1:]); err != nil {
 		t.Errorf("loaded, but the API is at %q", cluster.Endpoint)
 	}
-	for _, p := range kubeconf.Check(rendererModel(cluster)) {
-		t.Errorf("loaded, but the renderer refuses it: %v", p)
-	}
+	checkRendered(t, cluster)
 	nominal := map[string]int{}
 	for _, team := range cluster.Teams {
 		for kind, quota := range team.GPUs {
@@ -116,23 +113,4 @@ func checkModel(t *testing.T, env *Environment) {
 			t.Errorf("loaded, but the teams have %d of %d GPUs of type %s", sum, cluster.GPUs[kind], kind)
 		}
 	}
-}
-
-// rendererModel is a cluster as the renderer of Kubernetes' files takes it.
-func rendererModel(c KubernetesCluster) kubeconf.Cluster {
-	out := kubeconf.Cluster{
-		Name: c.Name, Version: c.Version, Endpoint: c.Endpoint, PodCIDR: c.PodCIDR, ServiceCIDR: c.ServiceCIDR, Registry: c.Artifacts.Registry,
-	}
-	nodes := func(from []KubernetesNode) (out []kubeconf.Node) {
-		for _, n := range from {
-			node := kubeconf.Node{Name: n.Name, Address: n.Address, Labels: n.Labels}
-			for _, t := range n.Taints {
-				node.Taints = append(node.Taints, kubeconf.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
-			}
-			out = append(out, node)
-		}
-		return out
-	}
-	out.ControlPlanes, out.Workers = nodes(c.ControlPlanes), nodes(c.Workers)
-	return out
 }

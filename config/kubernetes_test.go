@@ -81,10 +81,11 @@ func TestValidateKubernetesInGo(t *testing.T) {
 			team(func(t *Team) { t.Cohort = "c" })(e)
 			e.Kubernetes.Queueing = QueueingNone
 		}, []string{"conflict kubernetes.preemption", "conflict kubernetes.teams[0].cohort", "conflict kubernetes.teams[0].gpus"}},
-		"charts in the checkout":  {func(e *Environment) { e.Artifacts.Charts = "charts/" }, nil},
-		"charts on one machine":   {func(e *Environment) { e.Artifacts.Charts = "/srv/charts" }, []string{"invalid artifacts.charts"}},
-		"a secret within a URL":   {func(e *Environment) { e.Artifacts.APT = "https://u:canary@x" }, []string{"plain-secret artifacts.apt"}},
-		"a GPU type with a space": {func(e *Environment) { e.Profiles["gpu"].GPUs[0].Type = "h_100" }, []string{"invalid profiles.gpu.gpus[0].type"}},
+		"charts in the checkout": {func(e *Environment) { e.Artifacts.Charts = "charts/" }, nil},
+		"charts on one machine":  {func(e *Environment) { e.Artifacts.Charts = "/srv/charts" }, []string{"invalid artifacts.charts"}},
+		"a secret within a URL":  {func(e *Environment) { e.Artifacts.APT = "https://u:canary@x" }, []string{"plain-secret artifacts.apt"}},
+		"a GPU type called none": {func(e *Environment) { e.Profiles["gpu"].GPUs[0].Type = "none" }, []string{"invalid profiles.gpu.gpus[0].type"}},
+		"a GPU type with a line": {func(e *Environment) { e.Profiles["gpu"].GPUs[0].Type = "h_100" }, []string{"invalid profiles.gpu.gpus[0].type"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 5 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
 )
 
@@ -17,6 +18,7 @@ func (v *validator) kubernetes() {
 	if k == nil || v.env.Scheduler == SchedulerSlurm {
 		return
 	}
+	v.release(k)
 	v.endpoint(k)
 	v.networks(k)
 	if deadline, err := time.ParseDuration(k.EvictionDeadline); k.EvictionDeadline != "" && (err != nil || deadline < 0) {
@@ -27,6 +29,23 @@ func (v *validator) kubernetes() {
 	v.fabric(k)
 	v.queueing(k)
 	v.teams(k)
+}
+
+// release checks that a lab's own server has the release that is asked for.
+func (v *validator) release(k *Kubernetes) {
+	patch, from := kubernetesPatches[k.Version], v.env.Artifacts
+	if v.env.Lab == nil || from == nil || patch == "" || patch == artifacts.KubernetesVersion {
+		return
+	}
+	if from.Registry == labArtifacts || strings.HasPrefix(from.Binaries, labArtifacts+"/") {
+		v.addf(KindUnavailable, "kubernetes.version", fmt.Sprintf("write %q, or name a mirror in artifacts.registry and artifacts.binaries", minorOf(artifacts.KubernetesVersion)),
+			"the lab's own server has %s, and %s is asked for", artifacts.KubernetesVersion, patch)
+	}
+}
+
+// minorOf is the minor release of a patch: "1.36" of "v1.36.3".
+func minorOf(patch string) string {
+	return strings.TrimPrefix(patch[:strings.LastIndexByte(patch, '.')], "v")
 }
 
 // endpoint checks where the API is reached. With more than one control plane it
@@ -101,8 +120,8 @@ func (v *validator) gpuTypesApart(k *Kubernetes) {
 				len(host.Profile.GPUs))
 		}
 		for n, gpu := range host.Profile.GPUs {
-			if k.Queueing == QueueingKueue && gpuType.MatchString(gpu.Type) && !dnsSubdomain.MatchString(gpu.Type) {
-				v.addf(KindInvalid, strictyaml.Item(path, n)+".type", `lower-case letters, digits, "-" and "."`,
+			if k.Queueing == QueueingKueue && gpuType.MatchString(gpu.Type) && (!dnsLabel.MatchString(gpu.Type) || len(gpu.Type) > maxLabel || gpu.Type == "none") {
+				v.addf(KindInvalid, strictyaml.Item(path, n)+".type", fmt.Sprintf("lower-case letters, digits and inner hyphens, at most %d, and not none", maxLabel),
 					"%q cannot name a flavour of Kueue", gpu.Type)
 			}
 		}
