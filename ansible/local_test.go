@@ -150,6 +150,9 @@ func TestPlaceFiles(t *testing.T) {
 		{name: "remove what is not ours", module: module, want: "failed", args: files(map[string]any{"path": at("foreign"), "state": "absent"}), says: []string{"is not ours"}},
 		{name: "remove", module: module, want: "changed", args: files(map[string]any{"path": at("ours"), "state": "absent"}, map[string]any{"path": at("tree"), "state": "absent"},
 			map[string]any{"path": at("never"), "state": "absent"}), changes: []string{at("ours") + " (removed)", at("tree") + " (removed)"}},
+		{name: "place drop-ins", module: module, want: "changed", args: files(file("x.service.d/one", mark), file("x.service.d/two", mark))},
+		{name: "remove one", module: module, want: "changed", args: files(map[string]any{"path": at("x.service.d/one"), "state": "absent"}), changes: []string{at("x.service.d/one") + " (removed)"}},
+		{name: "remove the last, and its folder", module: module, want: "changed", args: files(map[string]any{"path": at("x.service.d/two"), "state": "absent"})},
 		{name: "a folder", module: module, want: "changed", args: files(map[string]any{"path": at("a/b"), "state": "directory", "mode": "0750", "owner": "nobody"}), changes: []string{at("a/b") + " (created)"}},
 		{name: "a folder in the way", module: module, want: "failed", args: files(file("a", mark)), says: []string{"exists and is not a plain file"}},
 	})
@@ -158,6 +161,9 @@ func TestPlaceFiles(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("%s holds %q, %v; want %q", name, got, err, want)
 		}
+	}
+	if _, err := os.Stat(at("x.service.d")); !os.IsNotExist(err) {
+		t.Errorf("an empty folder of drop-ins is left: %v", err)
 	}
 	if found, err := os.Stat(at("a/b")); err != nil || found.Mode() != fs.ModeDir|0o750 {
 		t.Errorf("a/b is %v, %v", found, err)
