@@ -115,7 +115,7 @@ func (v *validator) repeated(path string, names []string, first map[string]strin
 // name of a resource with one of them.
 var (
 	partNames = []string{
-		"accounting", "controller", "database", "gate", "guard", "image", "key", "keys", "network", "smoke",
+		"accounting", "artifacts", "controller", "database", "gate", "guard", "image", "key", "keys", "network", "smoke",
 	}
 	partSuffixes = []string{"-baseline", "-home", "-host", "-login"}
 )

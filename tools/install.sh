@@ -175,10 +175,11 @@ own() {
 own gpucluster cmd/gpucluster
 own gpucluster-stack stacks
 
-# What a lab's Kubernetes is made of lies in a store of this machine, which only root writes; the tests that need it say so
-# and are skipped. Images hold Debian's nft, and flannel has C in it. Reproducible, since every checkout has one and the store is one.
+# What a lab's Kubernetes is made of lies in a store of this machine, which only root writes; tests that miss it say so and
+# are skipped. Images hold Debian's nft and iptables, and flannel has C in it. The program is the same from any checkout (-trimpath),
+# since it is in the store, and the store is one.
 if needs_artifacts && { ((EUID == 0)) || [[ $mode == --for ]]; }; then
-	need_packages nftables:/usr/sbin/nft gcc:gcc libc6-dev:gencat
+	need_packages nftables:/usr/sbin/nft iptables:/usr/sbin/xtables-nft-multi gcc:gcc libc6-dev:gencat
 	CGO_ENABLED=0 with_progress artifacts go build -C "$root/tools/artifacts" -trimpath -o "$bin/artifacts" . ||
 		die "tools/artifacts could not be built; the lines above say why"
 	"$bin/artifacts" build --tools "$root/tools" || die "what Kubernetes in the lab is made of could not be made; the lines above say why"

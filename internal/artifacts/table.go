@@ -8,7 +8,9 @@ const (
 	KubernetesVersion = "v1.36.3"
 	EtcdVersion       = "v3.6.16"
 	CoreDNSVersion    = "v1.14.2"
+	FlannelVersion    = "v0.28.4"
 	KueueVersion      = "v0.17.0"
+	JobSetVersion     = "v0.11.1"
 	// PauseVersion is the sandbox image that this Kubernetes names; ours does the same.
 	PauseVersion = "3.10.2"
 	// DevicePluginVersion goes up when what the device plugin does changes.
@@ -39,7 +41,7 @@ type Image struct {
 	Name string
 	// Layers name a program and where it lies.
 	Layers []Layer
-	// NetTables adds nft, with its libraries, of the machine that makes the image.
+	// NetTables adds nft and iptables, with their libraries, of the machine that makes the image.
 	NetTables bool
 	// Entrypoint is what runs where the pod says nothing.
 	Entrypoint []string
@@ -122,10 +124,14 @@ var Lab = Table{
 		{Name: "etcd", Set: "etcd", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3", Version: EtcdVersion, About: "30 s"},
 		{Name: "etcdctl", Set: "etcd", Package: "go.etcd.io/etcd/etcdctl/v3", Module: "go.etcd.io/etcd/etcdctl/v3", Version: EtcdVersion, About: "5 s"},
 		{Name: "pause", Set: "pause", Package: ".", About: "1 s"},
+		{Name: "device-plugin", Set: "device-plugin", Package: ".", About: "10 s"},
 		{Name: "coredns", Set: "coredns", Package: "github.com/coredns/coredns", Module: "github.com/coredns/coredns", Version: CoreDNSVersion, About: "90 s"},
+		{Name: "flannel", Set: "flannel", Package: "github.com/flannel-io/flannel", Module: "github.com/flannel-io/flannel", Version: FlannelVersion, C: true,
+			About: "2 min", Stamps: map[string]string{"github.com/flannel-io/flannel/pkg/version.Version": FlannelVersion}},
 		{Name: "kueue", Set: "kueue", Package: "sigs.k8s.io/kueue/cmd/kueue", Module: "sigs.k8s.io/kueue", Version: KueueVersion, About: "4 min",
 			Stamps: map[string]string{"sigs.k8s.io/kueue/pkg/version.GitVersion": KueueVersion}},
-		{Name: "device-plugin", Set: "device-plugin", Package: ".", About: "10 s"},
+		{Name: "jobset", Set: "jobset", Package: "sigs.k8s.io/jobset", Module: "sigs.k8s.io/jobset", Version: JobSetVersion, About: "2 min",
+			Stamps: map[string]string{"sigs.k8s.io/jobset/pkg/version.GitVersion": JobSetVersion}},
 	},
 	Images: []Image{
 		{Name: "registry.k8s.io/kube-apiserver:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-apiserver"}},
@@ -136,7 +142,9 @@ var Lab = Table{
 			Layers: []Layer{{Program: "etcd", Path: "/usr/local/bin/etcd"}, {Program: "etcdctl", Path: "/usr/local/bin/etcdctl"}}},
 		{Name: "registry.k8s.io/pause:" + PauseVersion, Layers: []Layer{{Program: "pause", Path: "/pause"}}, Entrypoint: []string{"/pause"}, User: "65535:65535"},
 		{Name: "registry.k8s.io/coredns/coredns:" + CoreDNSVersion, Layers: []Layer{{Program: "coredns", Path: "/coredns"}}, Entrypoint: []string{"/coredns"}},
+		{Name: "ghcr.io/flannel-io/flannel:" + FlannelVersion, Layers: []Layer{{Program: "flannel", Path: "/opt/bin/flanneld"}}, NetTables: true, Entrypoint: []string{"/opt/bin/flanneld"}},
 		{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
+		{Name: "registry.k8s.io/jobset/jobset:" + JobSetVersion, Layers: []Layer{{Program: "jobset", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
 		{Name: "ghcr.io/gpucluster/device-plugin:" + DevicePluginVersion, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
 	},
 	Binaries: []Binary{
@@ -149,6 +157,12 @@ var Lab = Table{
 			Values: []Replacement{
 				{"repository: us-central1-docker.pkg.dev/k8s-staging-images/kueue/kueue\n", "repository: registry.k8s.io/kueue/kueue\n"},
 				{"tag: release-0.17\n", "tag: " + KueueVersion + "\n"},
+				{"pullPolicy: Always\n", "pullPolicy: IfNotPresent\n"},
+			}},
+		{Name: "jobset", Version: strings.TrimPrefix(JobSetVersion, "v"), Set: "jobset", Module: "sigs.k8s.io/jobset", Folder: "charts/jobset",
+			Values: []Replacement{
+				{"repository: us-central1-docker.pkg.dev/k8s-staging-images/jobset/jobset\n", "repository: registry.k8s.io/jobset/jobset\n"},
+				{"tag: main\n", "tag: " + JobSetVersion + "\n"},
 				{"pullPolicy: Always\n", "pullPolicy: IfNotPresent\n"},
 			}},
 	},

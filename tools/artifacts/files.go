@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -64,14 +65,19 @@ func (b *builder) writeCharts(ctx context.Context, folder string) error {
 	return nil
 }
 
+// moduleFolder is where a module's files are; they are downloaded again where the program of the set was at hand already.
 func (b *builder) moduleFolder(ctx context.Context, c artifacts.Chart) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", c.Module)
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", c.Module)
 	cmd.Dir, cmd.Env = filepath.Join(b.tools, c.Set), append(os.Environ(), "GOWORK=off")
 	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("finding the module %s: %w", c.Module, err)
+	var module struct{ Dir, Error string }
+	if unreadable := json.Unmarshal(out, &module); err == nil {
+		err = unreadable
 	}
-	return strings.TrimSpace(string(out)), nil
+	if err != nil {
+		return "", fmt.Errorf("downloading the module %s: %w %s", c.Module, err, module.Error)
+	}
+	return module.Dir, nil
 }
 
 // packChart makes the archive of a chart's folder. Tests and what only packagers read stay out.
