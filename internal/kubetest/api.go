@@ -21,6 +21,7 @@ type API struct {
 	// Kubeconfig is the file with which programs talk to it as administrator.
 	Kubeconfig string
 
+	plane                *plane
 	address, certificate string
 	client               *http.Client
 	user                 string

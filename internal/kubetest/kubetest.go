@@ -57,10 +57,7 @@ func Start(t testing.TB, parts ...Part) *API {
 	}
 	found, err := findPrograms()
 	if err != nil {
-		if os.Getenv(labtest.RequireVariable) == "required" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		without(t, err)
 	}
 	p := &plane{dir: t.TempDir(), programs: found}
 	if err := p.writeKeys(); err != nil {
@@ -72,6 +69,15 @@ func Start(t testing.TB, parts ...Part) *API {
 		p.startPart(t, part)
 	}
 	return p.api
+}
+
+// without ends a test that cannot run here.
+func without(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv(labtest.RequireVariable) == "required" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
 }
 
 func (p *plane) file(name string) string { return filepath.Join(p.dir, name) }
@@ -86,7 +92,8 @@ func (p *plane) writeKeys() error {
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	for name, content := range map[string][]byte{
 		"accounts.key": text,
-		"tokens.csv":   []byte(adminToken + `,admin,admin,"system:masters"` + "\n"),
+		"tokens.csv": []byte(adminToken + ",admin,admin,system:masters\n" +
+			token(Controllers) + ",system:kube-controller-manager,controllers\n" + token(Scheduler) + ",system:kube-scheduler,scheduler\n"),
 	} {
 		if err := os.WriteFile(p.file(name), content, 0o600); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
@@ -97,7 +104,7 @@ func (p *plane) writeKeys() error {
 
 func (p *plane) startEtcd(t testing.TB) {
 	t.Helper()
-	client, peer := "http://"+local(freePort(t)), "http://"+local(freePort(t))
+	client, peer := "http://"+local(FreePort(t)), "http://"+local(FreePort(t))
 	p.etcd = client
 	p.run(t, p.programs.etcd, "etcd", "--data-dir", p.file("etcd"), "--unsafe-no-fsync", "--log-level", "error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
@@ -106,7 +113,7 @@ func (p *plane) startEtcd(t testing.TB) {
 
 func (p *plane) startAPI(t testing.TB) {
 	t.Helper()
-	port := freePort(t)
+	port := FreePort(t)
 	p.run(t, p.programs.kubernetes, "kube-apiserver",
 		"--etcd-servers", p.etcd, "--bind-address", "127.0.0.1", "--secure-port", strconv.Itoa(port), "--cert-dir", p.file("api"),
 		"--token-auth-file", p.file("tokens.csv"), "--authorization-mode", "RBAC",
@@ -115,7 +122,7 @@ func (p *plane) startAPI(t testing.TB) {
 		"--service-cluster-ip-range", "10.96.0.0/16",
 		// Webhooks are asked at their endpoints: there is no kube-proxy. And nobody needs the server's own.
 		"--enable-aggregator-routing", "--endpoint-reconciler-type", "none")
-	p.api = newAPI(local(port), p.file("api/apiserver.crt"))
+	p.api = &API{plane: p, address: local(port), certificate: p.file("api/apiserver.crt")}
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
 	if err := p.api.waitReady(ctx); err != nil {
@@ -127,13 +134,20 @@ func (p *plane) startAPI(t testing.TB) {
 	p.api.Kubeconfig = p.file("kubeconfig")
 }
 
+// token is that of a part, which has the rights that it has in any cluster.
+func token(part Part) string { return string(part) + "-of-a-test" }
+
 func (p *plane) startPart(t testing.TB, part Part) {
 	t.Helper()
-	args := []string{"--kubeconfig", p.file("kubeconfig"), "--leader-elect=false", "--secure-port", strconv.Itoa(freePort(t)),
+	kubeconfig := p.file(string(part) + ".kubeconfig")
+	if err := p.api.writeKubeconfig(kubeconfig, token(part)); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port", strconv.Itoa(FreePort(t)),
 		"--bind-address", "127.0.0.1", "--cert-dir", p.file(string(part))}
 	if part == Controllers {
 		// Nodes have no kubelets that would report; they stay as a test has made them.
-		args = append(args, "--service-account-private-key-file", p.file("accounts.key"), "--root-ca-file", p.file("api/apiserver.crt"),
+		args = append(args, "--use-service-account-credentials", "--service-account-private-key-file", p.file("accounts.key"), "--root-ca-file", p.file("api/apiserver.crt"),
 			"--node-monitor-grace-period", "24h")
 	}
 	p.run(t, p.programs.kubernetes, string(part), args...)
@@ -141,8 +155,8 @@ func (p *plane) startPart(t testing.TB, part Part) {
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePort is one that was free a moment ago.
-func freePort(t testing.TB) int {
+// FreePort is one that was free a moment ago.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -37,3 +37,15 @@ func At(object map[string]any, keys ...string) any {
 	}
 	return value
 }
+
+// Soon repeats a request until it succeeds.
+func (a *API) Soon(t testing.TB, request func() error) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(eventually); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if err = request(); err == nil {
+			return
+		}
+	}
+	t.Fatalf("still not after %s: %v", eventually, err)
+}
