@@ -28,10 +28,6 @@ type API struct {
 	groups               []string
 }
 
-func newAPI(address, certificate string) *API {
-	return &API{address: address, certificate: certificate}
-}
-
 // certified is a name in the certificate that a server makes for itself.
 const certified = "kubernetes.default.svc"
 
