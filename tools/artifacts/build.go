@@ -25,6 +25,9 @@ type builder struct {
 	compile      func(ctx context.Context, tools string, p artifacts.Program, file string) (log []byte, err error)
 }
 
+// fresh ends the name of what is not whole yet.
+const fresh = ".new"
+
 // unused is how long what nothing asks for stays.
 const unused = 30 * 24 * time.Hour
 
@@ -74,24 +77,24 @@ func (b *builder) make(ctx context.Context, want digests, version string) error 
 			return err
 		}
 	}
-	fresh := version + ".new"
-	if err := os.RemoveAll(fresh); err != nil {
+	partial := version + fresh
+	if err := os.RemoveAll(partial); err != nil {
 		return fmt.Errorf("making a version: %w", err)
 	}
 	file := func(program string) string { return want.programFile(b.store, program) }
-	if err := b.writeImages(ctx, file, filepath.Join(fresh, artifacts.ImagesFolder)); err != nil {
+	if err := b.writeImages(ctx, file, filepath.Join(partial, artifacts.ImagesFolder)); err != nil {
 		return err
 	}
-	if err := writeBinaries(b.table.Binaries, file, filepath.Join(fresh, artifacts.BinariesFolder)); err != nil {
+	if err := writeBinaries(b.table.Binaries, file, filepath.Join(partial, artifacts.BinariesFolder)); err != nil {
 		return err
 	}
-	if err := b.writeCharts(ctx, filepath.Join(fresh, artifacts.ChartsFolder)); err != nil {
+	if err := b.writeCharts(ctx, filepath.Join(partial, artifacts.ChartsFolder)); err != nil {
 		return err
 	}
-	if err := copySelf(filepath.Join(fresh, artifacts.ServerFile)); err != nil {
+	if err := copySelf(filepath.Join(partial, artifacts.ServerFile)); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, version); err != nil {
+	if err := os.Rename(partial, version); err != nil {
 		return fmt.Errorf("making a version: %w", err)
 	}
 	return nil
@@ -99,14 +102,14 @@ func (b *builder) make(ctx context.Context, want digests, version string) error 
 
 // relink points a link elsewhere, so that at any time it points somewhere.
 func relink(target, link string) error {
-	fresh := link + ".new"
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	other := link + fresh
+	if err := os.Remove(other); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("making a version current: %w", err)
 	}
-	if err := os.Symlink(target, fresh); err != nil {
+	if err := os.Symlink(target, other); err != nil {
 		return fmt.Errorf("making a version current: %w", err)
 	}
-	if err := os.Rename(fresh, link); err != nil {
+	if err := os.Rename(other, link); err != nil {
 		return fmt.Errorf("making a version current: %w", err)
 	}
 	return nil

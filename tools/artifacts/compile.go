@@ -24,7 +24,7 @@ func (b *builder) program(ctx context.Context, p artifacts.Program, file, positi
 	b.say("%s: %s: compiling (about %s on 2 cores the first time)", position, title, p.About)
 	begin := time.Now()
 	stop := b.tick(title, begin)
-	log, err := b.compile(ctx, b.tools, p, file+".new")
+	log, err := b.compile(ctx, b.tools, p, file+fresh)
 	stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -32,7 +32,7 @@ func (b *builder) program(ctx context.Context, p artifacts.Program, file, positi
 	if err != nil {
 		return fmt.Errorf("%s could not be built: %w\n%sit needs the modules named in tools/%s/go.mod: check GOPROXY and the network", title, err, lastLines(log, 20), p.Set)
 	}
-	if err := os.Rename(file+".new", file); err != nil {
+	if err := os.Rename(file+fresh, file); err != nil {
 		return fmt.Errorf("keeping %s: %w", title, err)
 	}
 	b.say("%s: %s: done in %.0f s", position, title, time.Since(begin).Seconds())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,7 +18,8 @@ import (
 )
 
 // handler serves a store: what clients of a registry ask to pull an image (the OCI distribution specification), and files.
-// Each request reads what is current then, so a store that was brought up to date needs no restart.
+// Each request reads what is there then, so a store that was brought up to date needs no restart. What the current version
+// lacks is looked for in the others: they are those of other checkouts, whose labs go on.
 type handler struct{ store string }
 
 func newHandler(store string) http.Handler {
@@ -43,18 +45,33 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// current is the folder of the store's current version, or of nothing.
-func (h handler) current() string {
-	link := filepath.Join(h.store, artifacts.Current)
-	if folder, err := filepath.EvalSymlinks(link); err == nil {
-		return folder
+// versions lists the folders of all versions, the current one first, then the newest.
+func (h handler) versions() []string {
+	current, err := filepath.EvalSymlinks(filepath.Join(h.store, artifacts.Current))
+	if err != nil {
+		current = ""
 	}
-	return link
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(current), "*"))
+	if current == "" || err != nil {
+		return nil
+	}
+	all = slices.DeleteFunc(all, func(folder string) bool { return folder == current || strings.HasSuffix(folder, fresh) })
+	slices.SortStableFunc(all, func(a, b string) int { return modified(b).Compare(modified(a)) })
+	return append([]string{current}, all...)
+}
+
+// modified is when a file was, or long ago for one that is gone.
+func modified(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // health tells whether there is anything to serve: a store that was removed and made again is not seen through an old mount.
 func (h handler) health(w http.ResponseWriter, _ *http.Request) {
-	if _, err := readIndex(filepath.Join(h.current(), artifacts.ImagesFolder)); err != nil {
+	if len(h.images()) == 0 {
 		http.Error(w, "the store has no images", http.StatusServiceUnavailable)
 		return
 	}
@@ -63,7 +80,19 @@ func (h handler) health(w http.ResponseWriter, _ *http.Request) {
 
 func (h handler) files(folder string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.FileServer(http.Dir(filepath.Join(h.current(), folder))).ServeHTTP(w, r)
+		versions := h.versions()
+		for _, version := range versions {
+			if f, err := http.Dir(filepath.Join(version, folder)).Open(path.Clean("/" + r.URL.Path)); err == nil {
+				f.Close()
+				versions = []string{version}
+				break
+			}
+		}
+		if len(versions) != 1 {
+			http.NotFound(w, r)
+			return
+		}
+		http.FileServer(http.Dir(filepath.Join(versions[0], folder))).ServeHTTP(w, r)
 	})
 }
 
@@ -81,16 +110,10 @@ func (h handler) registry(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{})
 		return
 	}
-	images := filepath.Join(h.current(), artifacts.ImagesFolder)
-	repositories, err := readIndex(images)
-	if err != nil {
-		refuse(w, http.StatusServiceUnavailable, "UNKNOWN", "the store has no images")
-		return
-	}
 	if m := manifestPath.FindStringSubmatch(r.URL.Path); m != nil {
-		for _, image := range repositories[m[1]] {
+		for _, image := range h.repository(m[1]) {
 			if m[2] == image.tag || m[2] == image.Digest.String() {
-				serveBlob(w, r, images, image.Digest.String(), string(image.MediaType))
+				serveBlob(w, r, image.layout, image.Digest.String(), string(image.MediaType))
 				return
 			}
 		}
@@ -98,52 +121,69 @@ func (h handler) registry(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if m := blobPath.FindStringSubmatch(r.URL.Path); m != nil {
-		if len(repositories[m[1]]) == 0 || !digestForm.MatchString(m[2]) {
-			refuse(w, http.StatusNotFound, "BLOB_UNKNOWN", "there is no such blob")
-			return
+		for _, image := range h.repository(m[1]) {
+			if digestForm.MatchString(m[2]) && exists(blobFile(image.layout, m[2])) {
+				serveBlob(w, r, image.layout, m[2], "application/octet-stream")
+				return
+			}
 		}
-		serveBlob(w, r, images, m[2], "application/octet-stream")
+		refuse(w, http.StatusNotFound, "BLOB_UNKNOWN", "there is no such blob")
 		return
 	}
-	if m := tagsPath.FindStringSubmatch(r.URL.Path); m != nil && len(repositories[m[1]]) > 0 {
-		var tags []string
-		for _, image := range repositories[m[1]] {
-			tags = append(tags, image.tag)
+	if m := tagsPath.FindStringSubmatch(r.URL.Path); m != nil {
+		if list := h.repository(m[1]); len(list) > 0 {
+			var tags []string
+			for _, image := range list {
+				tags = append(tags, image.tag)
+			}
+			slices.Sort(tags)
+			answer(w, map[string]any{"name": m[1], "tags": slices.Compact(tags)})
+			return
 		}
-		slices.Sort(tags)
-		answer(w, map[string]any{"name": m[1], "tags": tags})
-		return
 	}
 	refuse(w, http.StatusNotFound, "NAME_UNKNOWN", "there is no such repository")
 }
 
-// named is one image of the layout with its tag.
+// named is one image of a layout.
 type named struct {
 	v1.Descriptor
-	tag string
+	layout, repository, tag string
 }
 
-// readIndex lists a layout's images by repository.
-func readIndex(images string) (map[string][]named, error) {
-	text, err := os.ReadFile(filepath.Join(images, "index.json"))
-	if err != nil {
-		return nil, err
+// repository lists the images of one repository.
+func (h handler) repository(name string) []named {
+	return slices.DeleteFunc(h.images(), func(image named) bool { return image.repository != name })
+}
+
+// images lists the images of all versions. One without an index has none.
+func (h handler) images() []named {
+	var found []named
+	for _, version := range h.versions() {
+		layout := filepath.Join(version, artifacts.ImagesFolder)
+		text, err := os.ReadFile(filepath.Join(layout, "index.json"))
+		if err != nil {
+			continue
+		}
+		var index v1.IndexManifest
+		if err := json.Unmarshal(text, &index); err != nil {
+			continue
+		}
+		for _, d := range index.Manifests {
+			image := artifacts.Image{Name: d.Annotations[refName]}
+			found = append(found, named{Descriptor: d, layout: layout, repository: image.Repository(), tag: image.Tag()})
+		}
 	}
-	var index v1.IndexManifest
-	if err := json.Unmarshal(text, &index); err != nil {
-		return nil, err
-	}
-	found := map[string][]named{}
-	for _, d := range index.Manifests {
-		image := artifacts.Image{Name: d.Annotations[refName]}
-		found[image.Repository()] = append(found[image.Repository()], named{Descriptor: d, tag: image.Tag()})
-	}
-	return found, nil
+	return found
+}
+
+// blobFile is where a layout keeps content.
+func blobFile(layout, digest string) string {
+	return filepath.Join(layout, "blobs", "sha256", strings.TrimPrefix(digest, "sha256:"))
 }
 
 // serveBlob serves content by its digest, whole or a part of it.
-func serveBlob(w http.ResponseWriter, r *http.Request, images, digest, mediaType string) {
-	f, err := os.Open(filepath.Join(images, "blobs", "sha256", strings.TrimPrefix(digest, "sha256:")))
+func serveBlob(w http.ResponseWriter, r *http.Request, layout, digest, mediaType string) {
+	f, err := os.Open(blobFile(layout, digest))
 	if err != nil {
 		refuse(w, http.StatusNotFound, "BLOB_UNKNOWN", "there is no such blob")
 		return

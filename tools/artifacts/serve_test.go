@@ -6,8 +6,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -97,7 +99,7 @@ func layers(t *testing.T, image v1.Image) []string {
 // TestAnswers checks single requests.
 func TestAnswers(t *testing.T) {
 	w := newWorkshop(t, small)
-	_, current := w.run(t)
+	w.run(t)
 	address := "http://" + served(t, w)
 	if err := os.WriteFile(filepath.Join(w.store, "secret"), []byte("secret"), 0o644); err != nil {
 		t.Fatal(err)
@@ -146,22 +148,68 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 
-	// A store that changes is served anew at once; one that is gone says so.
-	w.change(t, "two", "go.sum", "other")
-	w.run(t)
-	if err := os.RemoveAll(filepath.Join(w.store, current)); err != nil {
-		t.Fatal(err)
-	}
-	pull(t, strings.TrimPrefix(address, "http://")+"/some/etcd:2")
+	// Without its store it says so.
 	if err := os.Remove(filepath.Join(w.store, artifacts.Current)); err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.Get(address + "/healthz")
+	for path, want := range map[string]int{"/healthz": 503, "/v2/kube-proxy/manifests/v1": 404, "/binaries/v1/kubelet": 404} {
+		response, err := http.Get(address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s without a store: it answers %s", path, response.Status)
+		}
+	}
+}
+
+// TestOtherCheckoutsMayChangeTheStore lets another table become current under a
+// server: what only the first one has still is served.
+func TestOtherCheckoutsMayChangeTheStore(t *testing.T) {
+	w := newWorkshop(t, small)
+	_, first := w.run(t)
+	address := served(t, w)
+	digest, err := pull(t, address+"/some/etcd:2").Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(w.store, first), old, old); err != nil {
+		t.Fatal(err)
+	}
+
+	w.table.Images = slices.Clone(small.Images[:2])
+	w.table.Images[0].Entrypoint = []string{"another"}
+	w.table.Binaries = small.Binaries[:1]
+	if _, second := w.run(t); second == first {
+		t.Fatal("another table makes the same version")
+	}
+	if again, err := pull(t, address+"/some/etcd:2").Digest(); err != nil || again != digest {
+		t.Errorf("what the other one lacks is %v, %v", again, err)
+	}
+	config, err := pull(t, address+"/kube-apiserver:v1").ConfigFile()
+	if err != nil || config.Config.Entrypoint[0] != "another" {
+		t.Errorf("what both have is not the current one: %v, %v", config, err)
+	}
+	response, err := http.Get("http://" + address + "/binaries/v1/kubeadm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	if response.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("without a store it answers %s", response.Status)
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("a binary that the other one lacks: %s", response.Status)
+	}
+
+	// A version that is gone, or not whole yet, is no answer.
+	if err := os.Rename(filepath.Join(w.store, first), filepath.Join(w.store, first+fresh)); err != nil {
+		t.Fatal(err)
+	}
+	if response, err = http.Get("http://" + address + "/v2/some/etcd/manifests/2"); err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusNotFound {
+		t.Errorf("what only a part of a version has: %s", response.Status)
 	}
 }

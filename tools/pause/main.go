@@ -11,10 +11,13 @@ import (
 func main() {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
-	for {
-		if s := <-signals; s != syscall.SIGCHLD {
-			return
-		}
+	hold(signals)
+}
+
+// hold returns at the first signal to end.
+func hold(signals <-chan os.Signal) {
+	for <-signals == syscall.SIGCHLD {
+		// One signal may stand for many children.
 		for {
 			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
 			if pid <= 0 || err != nil {
