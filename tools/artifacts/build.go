@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -130,7 +131,7 @@ func (b *builder) touch(want digests) error {
 	return nil
 }
 
-// sweep removes what nothing has asked for.
+// sweep removes what nothing has asked for, and what a run that was killed left: only the holder of the lock makes anything.
 func (b *builder) sweep(want digests) error {
 	if err := b.touch(want); err != nil {
 		return err
@@ -143,7 +144,10 @@ func (b *builder) sweep(want digests) error {
 	for _, path := range found {
 		parent := filepath.Base(filepath.Dir(path))
 		info, err := os.Lstat(path)
-		if err != nil || parent != "versions" && parent != "programs" || now.Sub(info.ModTime()) < unused {
+		if err != nil || parent != "versions" && parent != "programs" {
+			continue
+		}
+		if now.Sub(info.ModTime()) < unused && !strings.HasSuffix(path, fresh) {
 			continue
 		}
 		if err := os.RemoveAll(path); err != nil {

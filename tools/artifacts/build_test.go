@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,6 +133,10 @@ func TestWhatNothingAsksForGoes(t *testing.T) {
 	if err != nil || len(programs) != 3 {
 		t.Fatalf("the programs are %q, %v", programs, err)
 	}
+	killed := filepath.Join(w.store, "versions", "0123"+fresh)
+	if err := os.Mkdir(killed, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range append(programs, filepath.Join(w.store, first)) {
 		if err := os.Chtimes(path, old, old); err != nil {
 			t.Fatal(err)
@@ -141,13 +146,14 @@ func TestWhatNothingAsksForGoes(t *testing.T) {
 	w.change(t, "two", "go.sum", "a third")
 	w.run(t)
 	programs, _ = filepath.Glob(filepath.Join(w.store, "programs", "*"))
-	if len(programs) != 3 || exists(filepath.Join(w.store, first)) {
-		t.Errorf("left are %q, and the first version: %v", programs, exists(filepath.Join(w.store, first)))
+	if len(programs) != 3 || exists(filepath.Join(w.store, first)) || exists(killed) {
+		t.Errorf("left are %q; the first version: %v, what a killed run left: %v", programs, exists(filepath.Join(w.store, first)), exists(killed))
 	}
 }
 
 func TestRunsAtOnceBuildOnce(t *testing.T) {
 	w := newWorkshop(t, small)
+	w.progress = io.Discard
 	done := make(chan error, 2)
 	for range 2 {
 		go func() { done <- w.build(t.Context()) }()
