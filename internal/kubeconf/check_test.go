@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 )
 
 func TestCheck(t *testing.T) {
@@ -117,6 +119,20 @@ func TestDiscovery(t *testing.T) {
 	for _, want := range []string{"server: https://ctl1:6443\n", "certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==\n", "token: \"abcdef.0123456789abcdef\"\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q lacks %q", text, want)
+		}
+	}
+}
+
+// TestDefaultsAreInTheLab wants the lab to have the images that clusters ask for by default.
+func TestDefaultsAreInTheLab(t *testing.T) {
+	have := map[string]bool{}
+	for _, image := range artifacts.Lab.Images {
+		have[image.Name] = true
+	}
+	c := Cluster{}.withDefaults()
+	for _, name := range []string{c.Images.Pause, c.Images.Flannel} {
+		if !have[name] {
+			t.Errorf("the lab has no %s", name)
 		}
 	}
 }
