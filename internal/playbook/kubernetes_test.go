@@ -141,6 +141,7 @@ func TestKubernetesOnLabHosts(t *testing.T) {
 		k.before[host] = k.snapshot(host)
 	}
 	k.prepare()
+	k.foreign()
 	k.begin()
 	k.join()
 	k.podRuns()
@@ -162,6 +163,19 @@ func (k *kubernetes) prepare() {
 	for _, host := range []string{"ctl1", "gpu1"} {
 		k.want(host, "systemctl is-active containerd; systemctl is-enabled containerd kubelet; kubelet --version", "active\nenabled\nenabled\nKubernetes "+artifacts.KubernetesVersion)
 	}
+}
+
+// foreign makes the worker a member of a cluster that is not ours, as far as can be seen: it
+// neither joins ours, nor is anything taken back.
+func (k *kubernetes) foreign() {
+	k.t.Helper()
+	const theirs = "/etc/kubernetes/kubelet.conf"
+	k.on("gpu1", "mkdir -p /etc/kubernetes && echo theirs >"+theirs)
+	k.refused(playbook.KubernetesWorker, only("gpu1"), k.workerVars(), vars{"kubernetes_worker_discovery": "x"},
+		"the host is a member of a cluster that is not ours ("+theirs+")")
+	k.unchanged(playbook.KubernetesRemove, "gpu1", nil)
+	k.want("gpu1", "cat "+theirs+"; systemctl is-active containerd; systemctl is-enabled kubelet", "theirs\nactive\nenabled")
+	k.on("gpu1", "rm -r /etc/kubernetes")
 }
 
 // begin is cut off once: the next run begins anew.
