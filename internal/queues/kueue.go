@@ -141,7 +141,7 @@ func (c Cluster) clusterQueue(t Team) Object {
 	} else {
 		spec.FairSharing = &FairShare{Weight: strconv.Itoa(t.Weight)}
 	}
-	return Object{APIVersion: kueueAPI, Kind: "ClusterQueue", Metadata: Meta{Name: t.Name, Labels: labels(teamLabel, t.Name)}, Spec: spec}
+	return Object{APIVersion: kueueAPI, Kind: "ClusterQueue", Metadata: Meta{Name: t.Name, Labels: labels(TeamLabel, t.Name)}, Spec: spec}
 }
 
 // quotas lists what a team has of each flavour. Hosts without GPUs come first,
@@ -195,10 +195,16 @@ const LocalQueueName = "default"
 
 func (t Team) localQueue() Object {
 	return Object{APIVersion: kueueAPI, Kind: "LocalQueue",
-		Metadata: Meta{Name: LocalQueueName, Namespace: t.Namespace, Labels: labels(teamLabel, t.Name)}, Spec: LocalQueueSpec{ClusterQueue: t.Name}}
+		Metadata: Meta{Name: LocalQueueName, Namespace: t.Namespace, Labels: labels(TeamLabel, t.Name)}, Spec: LocalQueueSpec{ClusterQueue: t.Name}}
 }
 
 func (p PriorityClass) object() Object {
 	return Object{APIVersion: kueueAPI, Kind: "WorkloadPriorityClass",
 		Metadata: Meta{Name: p.Name, Labels: labels()}, Value: &p.Value, Description: p.Description}
+}
+
+// Probe is a flavour that no cluster has, to ask whether Kueue admits objects.
+func Probe() Object {
+	return Object{APIVersion: kueueAPI, Kind: "ResourceFlavor", Metadata: Meta{Name: "gpucluster-probe"},
+		Spec: FlavorSpec{NodeLabels: map[string]string{GPULabel: NoGPU}}}
 }

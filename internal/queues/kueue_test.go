@@ -222,7 +222,7 @@ func TestRealKueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The webhooks answer some moments after the manager runs.
-	flavor := encoded(t, asMap(t, c.flavor("h100", "")))
+	flavor := encoded(t, asMap(t, Probe()))
 	api.Soon(t, func() error { return api.Try(t.Context(), flavor) })
 	create(t, api, objects)
 	t.Cleanup(func() {

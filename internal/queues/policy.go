@@ -90,7 +90,7 @@ func (c Cluster) idPolicy(t Team) []Object {
 	if c.StrictGroups {
 		validations = append(validations, Validation{security + ".?supplementalGroupsPolicy.orValue('Merge') == 'Strict'", "set supplementalGroupsPolicy of the pod to Strict"})
 	}
-	return policy("gpucluster-team-"+t.Name, labels(teamLabel, t.Name), namespaceNamed(t.Namespace), PolicySpec{
+	return policy("gpucluster-team-"+t.Name, labels(TeamLabel, t.Name), namespaceNamed(t.Namespace), PolicySpec{
 		MatchConstraints: PolicyMatch{[]ResourceRule{
 			rule([]string{"CREATE"}, []string{"pods"}),
 			rule([]string{"UPDATE"}, []string{"pods/ephemeralcontainers"}),

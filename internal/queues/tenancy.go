@@ -8,7 +8,9 @@ const (
 	// QueueKueue is the value of [QueueLabel] where Kueue queues.
 	QueueKueue = "kueue"
 
-	teamLabel = "gpucluster/team"
+	// TeamLabel names the team of an object that one team has.
+	TeamLabel = "gpucluster/team"
+
 	nameLabel = "kubernetes.io/metadata.name"
 )
 
@@ -19,7 +21,7 @@ func namespaceNamed(name string) Selector { return Selector{map[string]string{na
 func (t Team) namespace() Object {
 	const level = "restricted"
 	return Object{APIVersion: "v1", Kind: "Namespace", Metadata: Meta{Name: t.Namespace, Labels: labels(
-		teamLabel, t.Name, QueueLabel, QueueKueue,
+		TeamLabel, t.Name, QueueLabel, QueueKueue,
 		"pod-security.kubernetes.io/enforce", level,
 		"pod-security.kubernetes.io/audit", level,
 		"pod-security.kubernetes.io/warn", level,
@@ -57,7 +59,7 @@ func (t Team) bindings() []Object {
 	}
 	bind := func(name, role string) Object {
 		return Object{APIVersion: rbac + "/v1", Kind: "RoleBinding",
-			Metadata: Meta{Name: name, Namespace: t.Namespace, Labels: labels(teamLabel, t.Name)},
+			Metadata: Meta{Name: name, Namespace: t.Namespace, Labels: labels(TeamLabel, t.Name)},
 			RoleRef:  &RoleRef{rbac, "ClusterRole", role}, Subjects: people}
 	}
 	return []Object{bind("gpucluster-edit", "edit"), bind("gpucluster-queue", release+"-batch-user-role")}
@@ -74,7 +76,7 @@ type ClaimsSpec struct {
 // admitted too.
 func (t Team) claims() Object {
 	return Object{APIVersion: "v1", Kind: "ResourceQuota",
-		Metadata: Meta{Name: "gpucluster-queue", Namespace: t.Namespace, Labels: labels(teamLabel, t.Name)},
+		Metadata: Meta{Name: "gpucluster-queue", Namespace: t.Namespace, Labels: labels(TeamLabel, t.Name)},
 		Spec: ClaimsSpec{Hard: map[string]string{
 			"count/resourceclaims.resource.k8s.io":         "0",
 			"count/resourceclaimtemplates.resource.k8s.io": "0",

@@ -1,0 +1,203 @@
+package kueue_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/gpucluster/pulumi-gpucluster/components/kueue"
+	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const canary = "a-kubeconfig"
+
+// environment is that of a file of stacks/.
+func environment(t *testing.T, file string) *config.Environment {
+	t.Helper()
+	path := filepath.Join("..", "..", "stacks", file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, report := config.Load(path, text)
+	if env == nil {
+		t.Fatal(report)
+	}
+	return env
+}
+
+// TestInventory pins types, names and parents of all resources: a changed one
+// would take queues and namespaces away from those who work in them.
+func TestInventory(t *testing.T) {
+	for _, file := range []string{"Pulumi.lab-kubernetes.yaml", "Pulumi.example-onprem-kubernetes.yaml"} {
+		r := run(t, environment(t, file))
+		golden(t, strings.TrimSuffix(strings.TrimPrefix(file, "Pulumi."), ".yaml")+".txt", r.Inventory())
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update to write it)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+// run declares queues, and a resource with which they are deleted.
+func run(t *testing.T, env *config.Environment) *pulumitest.Recorder {
+	t.Helper()
+	return pulumitest.Run(t, "s", func(ctx *pulumi.Context) error {
+		var cluster pulumi.ResourceState
+		if err := ctx.RegisterComponentResource("test:test:Cluster", "cluster", &cluster); err != nil {
+			return err
+		}
+		_, err := kueue.NewQueues(ctx, "q", &kueue.QueuesArgs{
+			Environment: env, Kubeconfig: pulumi.String(canary), Chart: pulumi.String("kueue.tgz"), DeletedWith: &cluster,
+		})
+		return err
+	})
+}
+
+// byName are all registrations.
+func byName(r *pulumitest.Recorder) map[string]pulumi.MockResourceArgs {
+	all := map[string]pulumi.MockResourceArgs{}
+	for _, args := range r.Resources() {
+		all[args.Name] = args
+	}
+	return all
+}
+
+func on(args pulumi.MockResourceArgs) []string {
+	var names []string
+	for _, urn := range args.RegisterRPC.GetDependencies() {
+		parts := strings.Split(urn, "::")
+		names = append(names, parts[len(parts)-1])
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestOrder checks that nothing comes before what it needs, and that people are
+// let in last.
+func TestOrder(t *testing.T) {
+	all := byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml")))
+	for name, want := range map[string][]string{
+		"q-ready":                       {"q-release"},
+		"q-topology-fabric":             {"q-ready"},
+		"q-resourceflavor-h100":         {"q-ready", "q-topology-fabric"},
+		"q-clusterqueue-research":       {"q-ready", "q-resourceflavor-h100"},
+		"q-localqueue-research-default": {"q-clusterqueue-research", "q-namespace-research", "q-ready"},
+		"q-namespace-research":          nil,
+		"q-rolebinding-product-gpucluster-edit": {
+			"q-clusterqueue-product", "q-localqueue-product-default", "q-namespace-product", "q-resourcequota-product-gpucluster-queue",
+			"q-validatingadmissionpolicy-gpucluster-team-product", "q-validatingadmissionpolicybinding-gpucluster-queue",
+			"q-validatingadmissionpolicybinding-gpucluster-team-product",
+		},
+		"q-resourcequota-research-gpucluster-queue":           {"q-namespace-research"},
+		"q-validatingadmissionpolicybinding-gpucluster-queue": {"q-validatingadmissionpolicy-gpucluster-queue"},
+	} {
+		args, ok := all[name]
+		if !ok {
+			t.Errorf("there is no %s", name)
+		} else if got := on(args); !slices.Equal(got, want) {
+			t.Errorf("%s comes after %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestEveryObjectGoesWithTheCluster checks that a destroy needs no API that
+// answers, that all are reached through the named cluster, and that nobody sees
+// the kubeconfig.
+func TestEveryObjectGoesWithTheCluster(t *testing.T) {
+	for name, args := range byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml"))) {
+		if strings.HasPrefix(args.TypeToken, "kubernetes:") {
+			if !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::cluster") {
+				t.Errorf("%s is deleted with %q", name, args.RegisterRPC.GetDeletedWith())
+			}
+			if !strings.Contains(args.RegisterRPC.GetProvider(), "::q-api::") {
+				t.Errorf("%s is reached through %q", name, args.RegisterRPC.GetProvider())
+			}
+		}
+		if strings.Contains(pulumitest.Clear(resource.NewObjectProperty(args.Inputs)), canary) {
+			t.Errorf("%s shows the kubeconfig", name)
+		}
+	}
+}
+
+// TestProviderNamesTheCluster checks that a renewed certificate in the kubeconfig
+// replaces nothing.
+func TestProviderNamesTheCluster(t *testing.T) {
+	provider := byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml")))["q-api"]
+	if got := provider.Inputs["clusterIdentifier"]; !got.IsString() || got.StringValue() != "lab-kubernetes" {
+		t.Errorf("the cluster is called %v", got)
+	}
+}
+
+// TestObjects checks what of an environment arrives in objects.
+func TestObjects(t *testing.T) {
+	all := byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml")))
+	for name, want := range map[string]string{
+		"q-clusterqueue-product":                               "borrowingLimit",
+		"q-validatingadmissionpolicy-gpucluster-team-research": "variables.groups.all(id, id in [20001])",
+		"q-validatingadmissionpolicy-gpucluster-team-product":  "variables.users.all(id, id in [20002])",
+		"q-rolebinding-research-gpucluster-edit":               "research",
+		"q-workloadpriorityclass-urgent":                       "displaces batch jobs of the same team",
+		"q-release":                                            "kueue.tgz",
+	} {
+		if text := all[name].Inputs.Mappable(); !strings.Contains(strings.ReplaceAll(fmt.Sprint(text), "\n", " "), want) {
+			t.Errorf("%s has no %q: %v", name, want, text)
+		}
+	}
+}
+
+// TestArguments checks that nothing is registered before all that is wrong is
+// told.
+func TestArguments(t *testing.T) {
+	good := environment(t, "Pulumi.lab-kubernetes.yaml")
+	other := environment(t, "Pulumi.lab-kubernetes.yaml")
+	other.Kubernetes.Queueing = config.QueueingVolcano
+	wrong := environment(t, "Pulumi.lab-kubernetes.yaml")
+	wrong.Kubernetes.Teams[0].GPUs["b200"] = config.GPUQuota{Nominal: 1}
+	key := pulumi.String(canary)
+	for name, c := range map[string]struct {
+		args *kueue.QueuesArgs
+		want string
+	}{
+		"none":           {nil, "kubernetes section"},
+		"Slurm's":        {&kueue.QueuesArgs{Environment: environment(t, "Pulumi.lab-slurm.yaml"), Kubeconfig: key}, "kubernetes section"},
+		"Volcano's":      {&kueue.QueuesArgs{Environment: other, Kubeconfig: key}, `"volcano" as kubernetes.queueing`},
+		"no kubeconfig":  {&kueue.QueuesArgs{Environment: good}, "need a kubeconfig"},
+		"a wrong object": {&kueue.QueuesArgs{Environment: wrong, Kubeconfig: key}, "b200"},
+	} {
+		r := &pulumitest.Recorder{}
+		err := r.Run("s", func(ctx *pulumi.Context) error {
+			_, err := kueue.NewQueues(ctx, "q", c.args)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(r.Resources()) > 0 {
+			t.Errorf("%s: error %v after registering:\n%s", name, err, r.Inventory())
+		}
+	}
+}

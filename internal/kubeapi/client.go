@@ -1,0 +1,141 @@
+// Package kubeapi asks an API server of Kubernetes from here, with what a
+// kubeconfig says. It is for the little that has to be asked before anything
+// else can talk to the server; objects are made by Pulumi.
+//
+// The usual path is [New] with an administrator's kubeconfig, then [Client.Try].
+package kubeapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// requestLimit is how long one answer may take; an API server gives a webhook 10 s.
+const requestLimit = 30 * time.Second
+
+// Client talks to one API server.
+type Client struct {
+	server, token string
+	http          *http.Client
+}
+
+// Refusal is a server's no.
+type Refusal struct {
+	// Code is HTTP's, and Message what the server says.
+	Code    int
+	Message string
+}
+
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the API server answers %d: %s", r.Code, r.Message)
+}
+
+// kubeconfig is what is read of the file. Certificates and keys are base64.
+type kubeconfig struct {
+	CurrentContext string `yaml:"current-context"`
+	Contexts       []struct {
+		Name    string `yaml:"name"`
+		Context struct {
+			Cluster string `yaml:"cluster"`
+			User    string `yaml:"user"`
+		} `yaml:"context"`
+	} `yaml:"contexts"`
+	Clusters []struct {
+		Name    string `yaml:"name"`
+		Cluster struct {
+			Server     string `yaml:"server"`
+			ServerName string `yaml:"tls-server-name"`
+			Authority  base64 `yaml:"certificate-authority-data"`
+		} `yaml:"cluster"`
+	} `yaml:"clusters"`
+	Users []struct {
+		Name string `yaml:"name"`
+		User struct {
+			Token       string `yaml:"token"`
+			Certificate base64 `yaml:"client-certificate-data"`
+			Key         base64 `yaml:"client-key-data"`
+		} `yaml:"user"`
+	} `yaml:"users"`
+}
+
+// New makes a client from a kubeconfig's text, for its current context. It knows
+// servers with a certificate authority in the file, and users with a token or a
+// certificate in it. No error holds anything of the text.
+func New(text []byte) (*Client, error) {
+	var file kubeconfig
+	if yaml.Unmarshal(text, &file) != nil {
+		return nil, errors.New("the kubeconfig is not one")
+	}
+	c := &Client{}
+	settings := &tls.Config{MinVersion: tls.VersionTLS12}
+	for _, named := range file.Contexts {
+		if named.Name != file.CurrentContext {
+			continue
+		}
+		for _, cluster := range file.Clusters {
+			if cluster.Name == named.Context.Cluster {
+				c.server, settings.ServerName = cluster.Cluster.Server, cluster.Cluster.ServerName
+				settings.RootCAs = x509.NewCertPool()
+				settings.RootCAs.AppendCertsFromPEM(cluster.Cluster.Authority)
+			}
+		}
+		for _, user := range file.Users {
+			if user.Name != named.Context.User {
+				continue
+			}
+			c.token = user.User.Token
+			if len(user.User.Certificate) > 0 {
+				pair, err := tls.X509KeyPair(user.User.Certificate, user.User.Key)
+				if err != nil {
+					return nil, errors.New("the kubeconfig's certificate and key are no pair")
+				}
+				settings.Certificates = []tls.Certificate{pair}
+			}
+		}
+	}
+	if c.server == "" {
+		return nil, errors.New("the kubeconfig's current context leads to no server")
+	}
+	c.http = &http.Client{Timeout: requestLimit, Transport: &http.Transport{TLSClientConfig: settings}}
+	return c, nil
+}
+
+// Try asks whether an object, as JSON, could be made under a path such as
+// "/apis/example.org/v1/things": everything that admits objects is asked, and
+// nothing is made. What the server does not accept is a [Refusal].
+func (c *Client) Try(ctx context.Context, path string, object []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.server+path+"?dryRun=All", bytes.NewReader(object))
+	if err != nil {
+		return fmt.Errorf("asking the API server: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return fmt.Errorf("asking the API server: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode < http.StatusBadRequest {
+		return nil
+	}
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, 1<<16))
+	var status struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(answer, &status) != nil {
+		status.Message = string(answer)
+	}
+	return &Refusal{response.StatusCode, status.Message}
+}

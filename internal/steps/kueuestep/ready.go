@@ -1,0 +1,93 @@
+// Package kueuestep is what has to be done about Kueue that no object says.
+package kueuestep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubeapi"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+)
+
+const (
+	// Ready is the step that waits until Kueue admits objects.
+	Ready = "kueue-ready"
+	// SecretKubeconfig is the administrator's kubeconfig, as a secret of the step.
+	SecretKubeconfig = "KUBECONFIG"
+
+	flavors = "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
+	pause   = time.Second
+)
+
+// ReadySpec says what to wait for.
+type ReadySpec struct {
+	// Flavor is a ResourceFlavor as JSON: Kueue is ready when its webhooks let it
+	// pass. It is not made.
+	Flavor json.RawMessage `json:"flavor"`
+	// Limit is how long to wait, as a Go duration.
+	Limit string `json:"limit"`
+	// Release tells one installation of Kueue from another, after which it is
+	// waited for again.
+	Release string `json:"release"`
+}
+
+// Steps are those of this package.
+func Steps() step.Registry {
+	return step.Registry{{Name: Ready, Title: "Wait until Kueue admits objects", Apply: ready}}
+}
+
+// ready waits: pods of Kueue are ready some 10 to 30 s before the API server
+// reaches its webhooks and trusts them.
+func ready(ctx context.Context, in *step.Input) (any, error) {
+	var spec ReadySpec
+	if err := in.Spec(&spec); err != nil {
+		return nil, err
+	}
+	limit, err := time.ParseDuration(spec.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the limit: %w", err)
+	}
+	client, err := kubeapi.New([]byte(in.Secret(SecretKubeconfig)))
+	if err != nil {
+		return nil, err
+	}
+	end, said := time.Now().Add(limit), ""
+	for {
+		err := client.Try(ctx, flavors, spec.Flavor)
+		if answered(err) {
+			return map[string]bool{"ready": true}, nil
+		}
+		if hopeless(err) {
+			return nil, fmt.Errorf("asking for Kueue: %w", err)
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("waiting for Kueue, which admits no object after %s: %w", limit, err)
+		}
+		if err.Error() != said {
+			said = err.Error()
+			in.Logf("waiting for Kueue: %s", said)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// answered tells whether the webhooks have answered: an object that is there
+// already has passed them too.
+func answered(err error) bool {
+	var refusal *kubeapi.Refusal
+	return err == nil || errors.As(err, &refusal) && refusal.Code == http.StatusConflict
+}
+
+// hopeless tells whether waiting changes nothing.
+func hopeless(err error) bool {
+	var refusal *kubeapi.Refusal
+	return errors.As(err, &refusal) && (refusal.Code == http.StatusUnauthorized || refusal.Code == http.StatusForbidden)
+}
