@@ -146,6 +146,16 @@ func TestEveryObjectGoesWithTheCluster(t *testing.T) {
 	}
 }
 
+// TestCaseK13 checks that the chart is installed by Helm itself: a chart whose
+// objects are made one by one loses its hooks and its order.
+func TestCaseK13(t *testing.T) {
+	for name, args := range byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml"))) {
+		if strings.Contains(args.TypeToken, "helm.sh") && args.TypeToken != "kubernetes:helm.sh/v3:Release" {
+			t.Errorf("%s is a %s", name, args.TypeToken)
+		}
+	}
+}
+
 // TestProviderNamesTheCluster checks that a renewed certificate in the kubeconfig
 // replaces nothing.
 func TestProviderNamesTheCluster(t *testing.T) {

@@ -25,6 +25,22 @@ func TestKubeconfigs(t *testing.T) {
 	}
 }
 
+// FuzzKubeconfig checks that no text makes a client without a server, or an error
+// that tells of the text.
+func FuzzKubeconfig(f *testing.F) {
+	f.Add("{current-context: c, contexts: [{name: c, context: {cluster: k}}], clusters: [{name: k, cluster: {server: s}}]}")
+	f.Add("users: [{user: {token: secret}}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		client, err := New([]byte(text))
+		if err == nil && client.server == "" {
+			t.Error("a client without a server")
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "the kubeconfig") {
+			t.Errorf("another error: %v", err)
+		}
+	})
+}
+
 // TestRealServer asks a real API server.
 func TestRealServer(t *testing.T) {
 	api := kubetest.Start(t)

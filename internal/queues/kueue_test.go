@@ -240,7 +240,7 @@ func TestRealKueue(t *testing.T) {
 	}
 	alice := api.As("alice", "research")
 
-	t.Run("a third job waits until the first ends", func(t *testing.T) {
+	t.Run("case K60: a third job waits until the first ends, and those before it run", func(t *testing.T) {
 		// Of 24 GPUs the team has 16 and may borrow 4.
 		for _, name := range []string{"a", "b", "c"} {
 			api.Soon(t, func() error {
@@ -327,7 +327,7 @@ func TestRealKueue(t *testing.T) {
 			}
 		}
 	})
-	t.Run("others are left alone", func(t *testing.T) {
+	t.Run("case K59: others are left alone", func(t *testing.T) {
 		object := job("default", "system", 1, 1, 0, nil)
 		if _, err := api.Create(t.Context(), encoded(t, object)); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,38 @@
+package queues
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCaseK62 checks that each object of Kueue is of the version that it stores,
+// so that nothing is converted: conversions fail while an upgrade is under way.
+func TestCaseK62(t *testing.T) {
+	for name, c := range samples() {
+		objects, err := Objects(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range append(objects, Probe()) {
+			if strings.Contains(o.APIVersion, "kueue") && o.APIVersion != "kueue.x-k8s.io/v1beta2" {
+				t.Errorf("%s: %s is of %s", name, o.ID(), o.APIVersion)
+			}
+		}
+	}
+}
+
+// TestCaseK89 checks that no value of the chart's probes is relied on: it writes
+// another one than the one given.
+func TestCaseK89(t *testing.T) {
+	for name, c := range samples() {
+		values, err := Values(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key := range values["controllerManager"].(map[string]any) {
+			if strings.HasSuffix(key, "Probe") {
+				t.Errorf("%s: gives %s", name, key)
+			}
+		}
+	}
+}
