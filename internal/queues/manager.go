@@ -124,7 +124,7 @@ func Config(c Cluster) Configuration {
 		}},
 		ClientConnection: ClientConnection{50, 100},
 		// In namespaces of teams every job waits, also one that names no queue;
-		// everywhere else Kueue looks at nothing.
+		// everywhere else jobs start at once.
 		ManageJobsWithoutQueueName:   true,
 		ManagedJobsNamespaceSelector: Selector{map[string]string{QueueLabel: QueueKueue}},
 		WaitForPodsReady: WaitForPodsReady{
