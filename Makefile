@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH)
 export PULUMI_HOME ?= $(CURDIR)/.tools/pulumi
 
 # Every Go module of this repository whose code is ours and has tests.
-MODULES := . tools/pulumi-resource-command tools/artifacts tools/device-plugin tools/pause
+MODULES := . tools/pulumi-resource-command tools/artifacts tools/device-plugin tools/gpu-check tools/pause
 SHELL_SCRIPTS = $(shell git ls-files --cached --others --exclude-standard '*.sh' '.ci/run')
 
 .DEFAULT_GOAL := help

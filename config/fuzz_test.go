@@ -101,7 +101,7 @@ func checkModel(t *testing.T, env *Environment) {
 	if _, err := netip.ParseAddrPort("[::1]:" + cluster.Endpoint[strings.LastIndexByte(cluster.Endpoint, ':')+1:]); err != nil {
 		t.Errorf("loaded, but the API is at %q", cluster.Endpoint)
 	}
-	checkRendered(t, cluster)
+	checkRendered(t, env)
 	nominal := map[string]int{}
 	for _, team := range cluster.Teams {
 		for kind, quota := range team.GPUs {

@@ -12,9 +12,10 @@ import (
 
 // checkRendered checks that what makes files of hosts and objects of queues
 // refuses nothing that the check of a file has let pass.
-func checkRendered(t *testing.T, cluster KubernetesCluster) {
+func checkRendered(t *testing.T, env *Environment) {
 	t.Helper()
-	for _, p := range kubeconf.Check(asHosts(cluster)) {
+	cluster := env.KubernetesCluster()
+	for _, p := range kubeconf.Check(env.KubernetesFiles()) {
 		t.Errorf("loaded, but refused for the hosts: %v", p)
 	}
 	if cluster.Queueing != QueueingKueue {
@@ -22,24 +23,6 @@ func checkRendered(t *testing.T, cluster KubernetesCluster) {
 	}
 	for _, p := range queues.Check(asQueues(cluster)) {
 		t.Errorf("loaded, but refused for the queues: %v", p)
-	}
-}
-
-// asHosts is a cluster as the renderer of the hosts' files takes it.
-func asHosts(c KubernetesCluster) kubeconf.Cluster {
-	nodes := func(from []KubernetesNode) (out []kubeconf.Node) {
-		for _, n := range from {
-			node := kubeconf.Node{Name: n.Name, Address: n.Address, Labels: n.Labels}
-			for _, t := range n.Taints {
-				node.Taints = append(node.Taints, kubeconf.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
-			}
-			out = append(out, node)
-		}
-		return out
-	}
-	return kubeconf.Cluster{
-		Name: c.Name, Version: c.Version, Endpoint: c.Endpoint, PodCIDR: c.PodCIDR, ServiceCIDR: c.ServiceCIDR,
-		ControlPlanes: nodes(c.ControlPlanes), Workers: nodes(c.Workers), Registry: c.Artifacts.Registry,
 	}
 }
 

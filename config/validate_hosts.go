@@ -115,9 +115,9 @@ func (v *validator) repeated(path string, names []string, first map[string]strin
 // name of a resource with one of them.
 var (
 	partNames = []string{
-		"accounting", "artifacts", "controller", "database", "gate", "guard", "image", "key", "keys", "network", "smoke",
+		"accounting", "artifacts", "controller", "database", "gate", "guard", "image", "key", "keys", "kubeconfig", "network", "smoke",
 	}
-	partSuffixes = []string{"-baseline", "-home", "-host", "-login"}
+	partSuffixes = []string{"-baseline", "-control-plane", "-home", "-host", "-login"}
 )
 
 // resourceNames checks that no host takes the name of another resource.

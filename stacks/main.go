@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -10,6 +11,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/components/connection"
 	"github.com/gpucluster/pulumi-gpucluster/components/heal"
 	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
+	"github.com/gpucluster/pulumi-gpucluster/components/kubernetes"
 	"github.com/gpucluster/pulumi-gpucluster/components/lab"
 	"github.com/gpucluster/pulumi-gpucluster/components/slurm"
 	"github.com/gpucluster/pulumi-gpucluster/config"
@@ -23,17 +25,21 @@ func build(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	if env.Slurm == nil {
-		return fmt.Errorf("the scheduler %s can be described and checked, but this release does not build it", env.Scheduler)
-	}
 	assessment, err := heal.Assess(ctx)
 	if err != nil {
 		return err
 	}
-	if err := slurm.CheckChange(env.Name, env, assessment); err != nil {
-		return fmt.Errorf("slurm: %w", err)
+	scheduler, ok := schedulers[env.Scheduler]
+	if !ok {
+		return fmt.Errorf("the scheduler %s can be described and checked, but this release does not build it", env.Scheduler)
 	}
-	connections, err := connect(ctx, env, assessment)
+	if k := env.Kubernetes; k != nil && (k.Queueing != config.QueueingNone || len(k.Teams) > 0) {
+		return errors.New("queues and teams of a Kubernetes cluster can be described and checked, but this release does not build them: write queueing: none, and leave teams out")
+	}
+	if err := scheduler.checkChange(env.Name, env, assessment); err != nil {
+		return fmt.Errorf("%s: %w", env.Scheduler, err)
+	}
+	connections, artifacts, err := connect(ctx, env, assessment)
 	if err != nil {
 		return err
 	}
@@ -43,26 +49,56 @@ func build(ctx *pulumi.Context) error {
 	if err != nil {
 		return fmt.Errorf("hosts: %w", err)
 	}
-	cluster, err := slurm.NewCluster(ctx, env.Name, &slurm.ClusterArgs{
-		Environment: env, Hosts: machines, Heal: assessment,
-	})
+	outputs, err := scheduler.build(ctx, env, machines, artifacts, assessment)
 	if err != nil {
-		return fmt.Errorf("slurm: %w", err)
+		return fmt.Errorf("%s: %w", env.Scheduler, err)
 	}
-	for name, value := range cluster.Outputs() {
+	for name, value := range outputs {
 		ctx.Export(name, value)
 	}
 	return nil
 }
 
-// connect makes the hosts, or finds those that exist.
-func connect(ctx *pulumi.Context, env *config.Environment, assessment *heal.Assessment) (connection.Connections, error) {
+// scheduler is how a cluster of one kind is judged and built.
+type scheduler struct {
+	checkChange func(name string, env *config.Environment, assessment *heal.Assessment) error
+	build       func(*pulumi.Context, *config.Environment, *hosts.Hosts, []pulumi.Resource, *heal.Assessment) (pulumi.Map, error)
+}
+
+var schedulers = map[config.Scheduler]scheduler{
+	config.SchedulerSlurm:      {slurm.CheckChange, buildSlurm},
+	config.SchedulerKubernetes: {kubernetes.CheckChange, buildKubernetes},
+}
+
+func buildSlurm(ctx *pulumi.Context, env *config.Environment, machines *hosts.Hosts, _ []pulumi.Resource, assessment *heal.Assessment) (pulumi.Map, error) {
+	cluster, err := slurm.NewCluster(ctx, env.Name, &slurm.ClusterArgs{Environment: env, Hosts: machines, Heal: assessment})
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Outputs(), nil
+}
+
+func buildKubernetes(ctx *pulumi.Context, env *config.Environment, machines *hosts.Hosts, artifacts []pulumi.Resource, assessment *heal.Assessment) (pulumi.Map, error) {
+	cluster, err := kubernetes.NewCluster(ctx, env.Name, &kubernetes.ClusterArgs{Environment: env, Hosts: machines, After: artifacts, Heal: assessment})
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Outputs(), nil
+}
+
+// connect makes the hosts and what they fetch from, or finds those that exist.
+func connect(ctx *pulumi.Context, env *config.Environment, assessment *heal.Assessment) (connection.Connections, []pulumi.Resource, error) {
 	if env.Lab == nil {
-		return connection.FromInventory(env)
+		connections, err := connection.FromInventory(env)
+		return connections, nil, err
 	}
 	made, err := lab.NewLab(ctx, env.Name, &lab.LabArgs{Environment: env, Heal: assessment})
 	if err != nil {
-		return nil, fmt.Errorf("lab: %w", err)
+		return nil, nil, fmt.Errorf("lab: %w", err)
 	}
-	return made.Connections, nil
+	var artifacts []pulumi.Resource
+	if made.Artifacts != nil {
+		artifacts = append(artifacts, made.Artifacts)
+	}
+	return made.Connections, artifacts, nil
 }

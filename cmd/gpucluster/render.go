@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gpucluster/pulumi-gpucluster/internal/slurmconf"
 )
 
 // newRenderCommand writes the files of an environment, the same bytes that end
@@ -32,17 +30,14 @@ func newRenderCommand() *cobra.Command {
 			if len(report.Problems) > 0 {
 				fmt.Fprint(cmd.ErrOrStderr(), report)
 			}
-			if env.Slurm == nil {
-				return fmt.Errorf("rendering %s: this release writes the files of Slurm, and the scheduler is %s", env.Name, env.Scheduler)
-			}
-			set, err := slurmconf.Render(env.SlurmCluster())
+			files, err := rendered(env)
 			if err != nil {
 				return fmt.Errorf("rendering %s: %w", env.Name, err)
 			}
 			if dir == "" {
-				return printFiles(cmd.OutOrStdout(), set)
+				return printFiles(cmd.OutOrStdout(), files)
 			}
-			return writeFiles(cmd.OutOrStdout(), dir, set)
+			return writeFiles(cmd.OutOrStdout(), dir, files)
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "out", "o", "", "folder to write the files to, made if it does not exist")
@@ -50,15 +45,10 @@ func newRenderCommand() *cobra.Command {
 }
 
 // printFiles writes all files to one stream, each after a line that names it.
-func printFiles(out io.Writer, set slurmconf.FileSet) error {
-	for _, file := range set.Files {
-		var on []string
-		for _, placement := range file.On {
-			on = append(on, string(placement))
-		}
-		if _, err := fmt.Fprintf(out, "==> %s/%s (mode %s, owner %s, on %s)\n%s\n",
-			set.ConfigDir, file.Name, file.Mode, file.Owner, strings.Join(on, ", "), file.Content); err != nil {
-			return fmt.Errorf("printing %s: %w", file.Name, err)
+func printFiles(out io.Writer, files []renderedFile) error {
+	for _, file := range files {
+		if _, err := fmt.Fprintf(out, "==> %s\n%s\n", file.title, file.content); err != nil {
+			return fmt.Errorf("printing %s: %w", file.name, err)
 		}
 	}
 	return nil
@@ -66,13 +56,13 @@ func printFiles(out io.Writer, set slurmconf.FileSet) error {
 
 // writeFiles writes the files into a folder, or none of them where one would
 // overwrite a file that is not ours.
-func writeFiles(out io.Writer, dir string, set slurmconf.FileSet) error {
+func writeFiles(out io.Writer, dir string, files []renderedFile) error {
 	var foreign []string
-	for _, file := range set.Files {
-		content, err := os.ReadFile(filepath.Join(dir, file.Name))
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(dir, file.name))
 		switch {
-		case err == nil && !slurmconf.IsOurs(string(content)):
-			foreign = append(foreign, file.Name)
+		case err == nil && !file.isOurs(string(content)):
+			foreign = append(foreign, file.name)
 		case err != nil && !os.IsNotExist(err):
 			return fmt.Errorf("looking at what is in %s: %w", dir, err)
 		}
@@ -81,31 +71,31 @@ func writeFiles(out io.Writer, dir string, set slurmconf.FileSet) error {
 		return fmt.Errorf("%s: not written by gpucluster: %s\n  hint: move them away, or write to another folder; nothing was changed",
 			dir, strings.Join(foreign, ", "))
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the folder: %w", err)
-	}
-	for _, file := range set.Files {
-		if err := writeFile(filepath.Join(dir, file.Name), file); err != nil {
-			return fmt.Errorf("writing %s: %w", file.Name, err)
+	for _, file := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file.name)), 0o755); err != nil {
+			return fmt.Errorf("making the folder: %w", err)
 		}
-		fmt.Fprintln(out, filepath.Join(dir, file.Name))
+		if err := writeFile(filepath.Join(dir, file.name), file); err != nil {
+			return fmt.Errorf("writing %s: %w", file.name, err)
+		}
+		fmt.Fprintln(out, filepath.Join(dir, file.name))
 	}
 	return nil
 }
 
 // writeFile replaces a file in one step: whoever reads it sees the old or the
 // new content, never half of it.
-func writeFile(path string, file slurmconf.File) error {
-	mode, err := strconv.ParseUint(file.Mode, 8, 32)
+func writeFile(path string, file renderedFile) error {
+	mode, err := strconv.ParseUint(file.mode, 8, 32)
 	if err != nil {
-		return fmt.Errorf("mode %q: %w", file.Mode, err)
+		return fmt.Errorf("mode %q: %w", file.mode, err)
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), ".gpucluster-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temporary.Name())
-	_, err = temporary.WriteString(file.Content)
+	_, err = temporary.WriteString(file.content)
 	if err == nil {
 		err = temporary.Chmod(os.FileMode(mode))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stackoutput"
 )
@@ -19,8 +20,8 @@ func newStatusCommand() *cobra.Command {
 	var login string
 	cmd := &cobra.Command{
 		Use:   "status <environment>",
-		Short: "Show an environment as it is now: hosts, partitions, jobs",
-		Long: "Show an environment as it is now: hosts, partitions, jobs.\n" +
+		Short: "Show an environment as it is now: hosts and what runs there",
+		Long: "Show an environment as it is now: hosts, partitions and jobs, or nodes and pods.\n" +
 			"The environment is a stack of the Pulumi project in the current folder.",
 		Args: oneEnvironment,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,24 +53,48 @@ func status(ctx context.Context, environment, login string, out io.Writer) error
 		return err
 	}
 	defer session.Close()
-	listing, err := firstAnswer(ctx, session, outputs.Controllers, "sinfo -o '%12P %5a %.11l %.6D %.11T %16G %N' && echo && squeue -o '%.8i %.12P %.20j %.10u %.10T %.10M %.6D %R'")
+	show := slurmStatus
+	if outputs.Scheduler == string(config.SchedulerKubernetes) {
+		show = kubernetesStatus
+	}
+	listing, err := firstAnswer(ctx, session, outputs.Controllers, show.listing)
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(out, listing)
 	if outcome, ok := outputs.SmokeOutcome(); ok {
-		fmt.Fprintf(out, "\nsmoke job: %s: %s%s\n", outcome.Status, outcome.Detail, outcome.Reason)
+		fmt.Fprintf(out, "\n%s: %s: %s%s\n", show.proof, outcome.Status, outcome.Detail, outcome.Reason)
 	}
 	host := loginHost(outputs)
 	fmt.Fprintf(out, "\nlog in:    %s %s\n", login, host)
-	partitions, err := firstAnswer(ctx, session, outputs.Controllers, "sinfo -h -o '%P %D %G'")
-	if err != nil {
-		return err
+	next, err := show.next(ctx, session, outputs.Controllers)
+	if err == nil && next != "" {
+		fmt.Fprintf(out, "%s %s %s -- %s\n", show.word, login, host, next)
 	}
-	if job := firstJob(partitions); job != "" {
-		fmt.Fprintf(out, "run a job: %s %s -- %s\n", login, host, job)
-	}
-	return nil
+	return err
+}
+
+// view is how the clusters of a scheduler show themselves.
+type view struct {
+	// listing is the command that lists hosts and what runs there.
+	listing string
+	// proof names what the last update ran to prove the cluster.
+	proof string
+	// word stands before next.
+	word string
+	// next is a command for people, on the host that they log in to; empty where
+	// there is nothing to run on.
+	next func(ctx context.Context, session *remote.Session, controllers []string) (string, error)
+}
+
+var slurmStatus = view{
+	listing: "sinfo -o '%12P %5a %.11l %.6D %.11T %16G %N' && echo && squeue -o '%.8i %.12P %.20j %.10u %.10T %.10M %.6D %R'",
+	proof:   "smoke job",
+	word:    "run a job:",
+	next: func(ctx context.Context, session *remote.Session, controllers []string) (string, error) {
+		partitions, err := firstAnswer(ctx, session, controllers, "sinfo -h -o '%P %D %G'")
+		return firstJob(partitions), err
+	},
 }
 
 // loginHost is where people log in: a controller has Slurm's commands, too.

@@ -7,6 +7,7 @@ package hosts
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -128,5 +129,5 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 // Essential reports whether nothing can go on without the host: its failure
 // stops the run, while the failure of another host only puts it in quarantine.
 func Essential(host config.Host) bool {
-	return host.Has(config.RoleController) || host.Has(config.RoleDatabase) || host.Has(config.RoleStorage)
+	return slices.ContainsFunc([]config.Role{config.RoleController, config.RoleDatabase, config.RoleStorage, config.RoleControlPlane}, host.Has)
 }

@@ -21,10 +21,15 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const canary = "a-kubeconfig"
 
-// environment is that of a file of stacks/.
-func environment(t *testing.T, file string) *config.Environment {
+// Files of environments: one in a lab that two teams share, and a large one.
+var (
+	teams  = filepath.Join("testdata", "Pulumi.teams.yaml")
+	onPrem = filepath.Join("..", "..", "stacks", "Pulumi.example-onprem-kubernetes.yaml")
+)
+
+// environment is that of a file.
+func environment(t *testing.T, path string) *config.Environment {
 	t.Helper()
-	path := filepath.Join("..", "..", "stacks", file)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +44,9 @@ func environment(t *testing.T, file string) *config.Environment {
 // TestInventory pins types, names and parents of all resources: a changed one
 // would take queues and namespaces away from those who work in them.
 func TestInventory(t *testing.T) {
-	for _, file := range []string{"Pulumi.lab-kubernetes.yaml", "Pulumi.example-onprem-kubernetes.yaml"} {
+	for _, file := range []string{teams, onPrem} {
 		r := run(t, environment(t, file))
-		golden(t, strings.TrimSuffix(strings.TrimPrefix(file, "Pulumi."), ".yaml")+".txt", r.Inventory())
+		golden(t, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "Pulumi."), ".yaml")+".txt", r.Inventory())
 	}
 }
 
@@ -102,7 +107,7 @@ func on(args pulumi.MockResourceArgs) []string {
 // TestOrder checks that nothing comes before what it needs, and that people are
 // let in last.
 func TestOrder(t *testing.T) {
-	all := byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml")))
+	all := byName(run(t, environment(t, teams)))
 	for name, want := range map[string][]string{
 		"q-ready":                       {"q-release"},
 		"q-topology-fabric":             {"q-ready"},
@@ -131,7 +136,7 @@ func TestOrder(t *testing.T) {
 // answers, that all are reached through the named cluster, and that nobody sees
 // the kubeconfig.
 func TestEveryObjectGoesWithTheCluster(t *testing.T) {
-	for name, args := range byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml"))) {
+	for name, args := range byName(run(t, environment(t, teams))) {
 		if strings.HasPrefix(args.TypeToken, "kubernetes:") {
 			if !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::cluster") {
 				t.Errorf("%s is deleted with %q", name, args.RegisterRPC.GetDeletedWith())
@@ -149,7 +154,7 @@ func TestEveryObjectGoesWithTheCluster(t *testing.T) {
 // TestCaseK13 checks that the chart is installed by Helm itself: a chart whose
 // objects are made one by one loses its hooks and its order.
 func TestCaseK13(t *testing.T) {
-	for name, args := range byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml"))) {
+	for name, args := range byName(run(t, environment(t, teams))) {
 		if strings.Contains(args.TypeToken, "helm.sh") && args.TypeToken != "kubernetes:helm.sh/v3:Release" {
 			t.Errorf("%s is a %s", name, args.TypeToken)
 		}
@@ -159,15 +164,15 @@ func TestCaseK13(t *testing.T) {
 // TestProviderNamesTheCluster checks that a renewed certificate in the kubeconfig
 // replaces nothing.
 func TestProviderNamesTheCluster(t *testing.T) {
-	provider := byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml")))["q-api"]
-	if got := provider.Inputs["clusterIdentifier"]; !got.IsString() || got.StringValue() != "lab-kubernetes" {
+	provider := byName(run(t, environment(t, teams)))["q-api"]
+	if got := provider.Inputs["clusterIdentifier"]; !got.IsString() || got.StringValue() != "teams" {
 		t.Errorf("the cluster is called %v", got)
 	}
 }
 
 // TestObjects checks what of an environment arrives in objects.
 func TestObjects(t *testing.T) {
-	all := byName(run(t, environment(t, "Pulumi.lab-kubernetes.yaml")))
+	all := byName(run(t, environment(t, teams)))
 	for name, want := range map[string]string{
 		"q-clusterqueue-product":                               "borrowingLimit",
 		"q-validatingadmissionpolicy-gpucluster-team-research": "variables.groups.all(id, id in [20001])",
@@ -185,10 +190,10 @@ func TestObjects(t *testing.T) {
 // TestArguments checks that nothing is registered before all that is wrong is
 // told.
 func TestArguments(t *testing.T) {
-	good := environment(t, "Pulumi.lab-kubernetes.yaml")
-	other := environment(t, "Pulumi.lab-kubernetes.yaml")
+	good := environment(t, teams)
+	other := environment(t, teams)
 	other.Kubernetes.Queueing = config.QueueingVolcano
-	wrong := environment(t, "Pulumi.lab-kubernetes.yaml")
+	wrong := environment(t, teams)
 	wrong.Kubernetes.Teams[0].GPUs["b200"] = config.GPUQuota{Nominal: 1}
 	key := pulumi.String(canary)
 	for name, c := range map[string]struct {
@@ -196,7 +201,7 @@ func TestArguments(t *testing.T) {
 		want string
 	}{
 		"none":           {nil, "kubernetes section"},
-		"Slurm's":        {&kueue.QueuesArgs{Environment: environment(t, "Pulumi.lab-slurm.yaml"), Kubeconfig: key}, "kubernetes section"},
+		"Slurm's":        {&kueue.QueuesArgs{Environment: environment(t, filepath.Join("..", "..", "stacks", "Pulumi.lab-slurm.yaml")), Kubeconfig: key}, "kubernetes section"},
 		"Volcano's":      {&kueue.QueuesArgs{Environment: other, Kubeconfig: key}, `"volcano" as kubernetes.queueing`},
 		"no kubeconfig":  {&kueue.QueuesArgs{Environment: good}, "need a kubeconfig"},
 		"a wrong object": {&kueue.QueuesArgs{Environment: wrong, Kubeconfig: key}, "b200"},

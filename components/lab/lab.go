@@ -26,6 +26,9 @@ type Lab struct {
 	Connections connection.Connections
 	// Subnet of the lab's network in CIDR form.
 	Subnet pulumi.StringOutput
+	// Artifacts is the server of images and binaries that hosts of a Kubernetes
+	// cluster fetch from; nil where none is needed.
+	Artifacts pulumi.Resource
 }
 
 // LabArgs says which hosts to make. All fields are plain: they decide which
@@ -52,6 +55,11 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 	images := lab.ImageSpec{Release: env.Release()}
 	if env.Slurm != nil {
 		images.Slurm = env.Slurm.Version
+	}
+	var volumes []string
+	if env.Kubernetes != nil {
+		images.Kubernetes = true
+		volumes = kubernetesVolumes
 	}
 	imageName, err := lab.ImageName(images)
 	if err != nil {
@@ -82,12 +90,23 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 		return nil, err
 	}
 	privateKey, publicKey := splitKey(key.Stdout)
+	if env.Kubernetes != nil {
+		resource := name + "-artifacts"
+		served, err := stepresource.New(ctx, resource, stepresource.Args{
+			Step: labstep.Artifacts, Spec: lab.ArtifactsSpec{Lab: env.Name},
+			Later: map[string]pulumi.StringInput{labstep.EnvNetwork: network.Stdout}, Heal: args.Heal.Count(resource),
+		}, parent, pulumi.DependsOn([]pulumi.Resource{network}))
+		if err != nil {
+			return nil, err
+		}
+		l.Artifacts = served
+	}
 
 	for _, host := range env.AllHosts() {
 		resource := name + "-" + host.Name + "-host"
 		made, err := stepresource.New(ctx, resource, stepresource.Args{
 			Step: labstep.Host,
-			Spec: lab.HostSpec{Lab: env.Name, Name: host.Name, Image: imageName, Hardware: hardware(host.Profile)},
+			Spec: lab.HostSpec{Lab: env.Name, Name: host.Name, Image: imageName, Hardware: hardware(host.Profile), Volumes: volumes},
 			Later: map[string]pulumi.StringInput{
 				labstep.EnvAuthorizedKey: publicKey, labstep.EnvNetwork: network.Stdout,
 			},
@@ -107,6 +126,10 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 	l.Subnet = subnet(network.Stdout)
 	return l, ctx.RegisterResourceOutputs(l, pulumi.Map{"subnet": l.Subnet})
 }
+
+// kubernetesVolumes are what a runtime and etcd cannot keep on the layered file
+// system of a container.
+var kubernetesVolumes = []string{"/var/lib/containerd", "/var/lib/etcd", "/var/lib/kubelet"}
 
 // hardware is what a lab host pretends to have.
 func hardware(p config.Profile) lab.Hardware {

@@ -15,6 +15,16 @@ const (
 	PauseVersion = "3.10.2"
 	// DevicePluginVersion goes up when what the device plugin does changes.
 	DevicePluginVersion = "v1"
+	// GPUCheckVersion goes up when what the check of a container's GPUs does changes.
+	GPUCheckVersion = "v1"
+)
+
+// Images of our own.
+const (
+	// DevicePluginImage tells a kubelet of the lab about its host's simulated GPUs.
+	DevicePluginImage = "ghcr.io/gpucluster/device-plugin:" + DevicePluginVersion
+	// GPUCheckImage lists the simulated GPUs of its container as nvidia-smi -L does.
+	GPUCheckImage = "ghcr.io/gpucluster/gpu-check:" + GPUCheckVersion
 )
 
 // Program is one static binary.
@@ -132,6 +142,7 @@ var Lab = Table{
 			Stamps: map[string]string{"sigs.k8s.io/kueue/pkg/version.GitVersion": KueueVersion}},
 		{Name: "jobset", Set: "jobset", Package: "sigs.k8s.io/jobset", Module: "sigs.k8s.io/jobset", Version: JobSetVersion, About: "2 min",
 			Stamps: map[string]string{"sigs.k8s.io/jobset/pkg/version.GitVersion": JobSetVersion}},
+		{Name: "gpu-check", Set: "gpu-check", Package: ".", About: "1 s"},
 	},
 	Images: []Image{
 		{Name: "registry.k8s.io/kube-apiserver:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-apiserver"}},
@@ -145,7 +156,8 @@ var Lab = Table{
 		{Name: "ghcr.io/flannel-io/flannel:" + FlannelVersion, Layers: []Layer{{Program: "flannel", Path: "/opt/bin/flanneld"}}, NetTables: true, Entrypoint: []string{"/opt/bin/flanneld"}},
 		{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
 		{Name: "registry.k8s.io/jobset/jobset:" + JobSetVersion, Layers: []Layer{{Program: "jobset", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
-		{Name: "ghcr.io/gpucluster/device-plugin:" + DevicePluginVersion, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
+		{Name: DevicePluginImage, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
+		{Name: GPUCheckImage, Layers: []Layer{{Program: "gpu-check", Path: "/usr/bin/nvidia-smi"}}, Entrypoint: []string{"nvidia-smi", "-L"}},
 	},
 	Binaries: []Binary{
 		{Name: "kubeadm", Version: KubernetesVersion, Program: "kubernetes"},

@@ -49,8 +49,8 @@ func Check(c Cluster) Problems {
 	if tag := c.Images.EtcdTag; tag != "" && !wordPattern.MatchString(tag) {
 		r.add("images.etcdTag", "", "%q is not a tag", tag)
 	}
-	for path, image := range map[string]string{"images.pause": c.Images.Pause, "images.flannel": c.Images.Flannel} {
-		if !imagePattern.MatchString(image) {
+	for path, image := range map[string]string{"images.pause": c.Images.Pause, "images.flannel": c.Images.Flannel, "images.simulatedGPUs": c.Images.SimulatedGPUs} {
+		if (image != "" || path != "images.simulatedGPUs") && !imagePattern.MatchString(image) {
 			r.add(path, "write registry/name:tag", "%q is not an image", image)
 		}
 	}

@@ -94,11 +94,11 @@ func TestForAHost(t *testing.T) {
 }
 
 // TestOverridesAreWhatTheLabDiffersIn wants a line of the lab's files that no real server
-// has to come from an override.
+// has to come from an override or from the store of images.
 func TestOverridesAreWhatTheLabDiffersIn(t *testing.T) {
 	lab := samples()["lab"]
 	lab.Overrides = Overrides{}
-	lab.Name, lab.Registry = "plain", ""
+	lab.Name, lab.Registry, lab.Images = "plain", "", Images{}
 	with, err := Render(lab)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,11 @@
 package kubeconf
 
+import (
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
+)
+
 // Cluster is everything the file set says. The zero value of a field means what
 // its comment says.
 type Cluster struct {
@@ -40,6 +46,9 @@ type Images struct {
 	Pause string
 	// Flannel is the image of the pod network: "ghcr.io/flannel-io/flannel:v0.28.4".
 	Flannel string
+	// SimulatedGPUs is the image of the lab's device plugin, which takes the place
+	// of the GPU Operator. Empty: none runs.
+	SimulatedGPUs string
 }
 
 // Node is a host as a member of the cluster.
@@ -92,6 +101,12 @@ const (
 	defaultFlannel     = "ghcr.io/flannel-io/flannel:v0.28.4"
 	apiPort            = 6443
 )
+
+// LabImages are what the lab's server of artifacts has in another version than
+// kubeadm would choose, and what only a lab needs.
+func LabImages() Images {
+	return Images{EtcdTag: strings.TrimPrefix(artifacts.EtcdVersion, "v") + "-0", SimulatedGPUs: artifacts.DevicePluginImage}
+}
 
 func (c Cluster) withDefaults() Cluster {
 	for _, d := range []struct {

@@ -50,8 +50,12 @@ type FileSet struct {
 
 // For returns every file of a host.
 func (s FileSet) For(host string) []File {
-	files := append([]File{}, s.Node...)
-	files = append(files, s.Host[host]...)
+	return append(append([]File{}, s.Node...), s.Own(host)...)
+}
+
+// Own returns the files of a host that not every host has.
+func (s FileSet) Own(host string) []File {
+	files := append([]File{}, s.Host[host]...)
 	if host == s.first {
 		files = append(files, s.Begin...)
 		files = append(files, s.Objects...)

@@ -36,7 +36,7 @@ func samples() map[string]Cluster {
 		},
 		// Containers that play servers.
 		"lab": {
-			Name: "lab", Version: "v1.36.3", Endpoint: "ctl1:6443", Registry: "http://artifacts:5000", Overrides: LabOverrides(),
+			Name: "lab", Version: "v1.36.3", Endpoint: "ctl1:6443", Registry: "http://artifacts:5000", Images: LabImages(), Overrides: LabOverrides(),
 			ControlPlanes: []Node{{Name: "ctl1"}}, Workers: []Node{{Name: "gpu1"}},
 		},
 	}

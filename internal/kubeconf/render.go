@@ -69,6 +69,10 @@ func Render(c Cluster) (FileSet, error) {
 		Host string
 		Port int
 	}{c, host, port}))
+	set.Objects = append(set.Objects, w.file(manifestDir+"/30-namespace.yaml", "namespace.yaml", c))
+	if c.Images.SimulatedGPUs != "" {
+		set.Objects = append(set.Objects, w.file(manifestDir+"/40-simulated-gpus.yaml", "simulated-gpus.yaml", c))
+	}
 	return set, w.err
 }
 

@@ -46,6 +46,20 @@ func Environment(t *testing.T, changes ...func(*config.Environment)) *config.Env
 	return env
 }
 
+// Kubernetes is a small valid environment in a lab: a control plane ctl1, and
+// the workers gpu1 and gpu2. Changes are made before defaults are set.
+func Kubernetes(t *testing.T, changes ...func(*config.Environment)) *config.Environment {
+	t.Helper()
+	return Environment(t, append([]func(*config.Environment){func(e *config.Environment) {
+		e.Scheduler, e.Slurm, e.Home = config.SchedulerKubernetes, nil, nil
+		e.Kubernetes = &config.Kubernetes{Version: "1.36", Queueing: config.QueueingNone}
+		e.Hosts = []config.HostGroup{
+			{Names: "ctl1", Profile: "small", Roles: []config.Role{config.RoleControlPlane}},
+			{Names: "gpu[1-2]", Profile: "h100x8", Roles: []config.Role{config.RoleWorker}},
+		}
+	}}, changes...)...)
+}
+
 // Connections reach every host of the environment by its name, with a key.
 func Connections(env *config.Environment) connection.Connections {
 	all := connection.Connections{}

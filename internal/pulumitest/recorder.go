@@ -25,10 +25,12 @@ var Results = map[string]string{
 	"lab-network": `{"name":"n","subnet":"192.0.2.0/24"}`,
 	"host-owner":  `"an-owner"`,
 	"slurm-keys":  `{"munge":"a-munge-key","database":"a-password"}`,
+
+	"kubernetes-kubeconfig": `{"kubeconfig":"a-kubeconfig"}`,
 }
 
 // Secrets are the clear texts in [Results] that must stay secret.
-var Secrets = []string{"a-private-key", "a-munge-key", "a-password"}
+var Secrets = []string{"a-private-key", "a-munge-key", "a-password", "a-kubeconfig"}
 
 // ready is what every other step answers, with the resource's name as the host.
 const ready = `{"host":%q,"status":"ready"}`

@@ -7,6 +7,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/gatestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kubestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kueuestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/labstep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
@@ -16,9 +17,10 @@ import (
 func All() step.Registry {
 	return slices.Concat(
 		labstep.Steps(),
-		kueuestep.Steps(),
 		hoststep.Steps(),
 		slurmstep.Steps(),
+		kubestep.Steps(),
+		kueuestep.Steps(),
 		step.Registry{gatestep.Step()},
 	)
 }

@@ -46,24 +46,30 @@ func (l *life) secrets(t *testing.T, c *cluster.Cluster) {
 	if l.watcher == nil {
 		t.Skip("the cluster was not built by this call")
 	}
-	all := secretsOf(t, c)
+	wantHidden(t, c, l.watcher, secretsOf(t, c), cluster.Controller, "gpu1", "gpu2")
+}
+
+// wantHidden looks for secrets wherever they must not be: in command lines while
+// the cluster was built, in what Pulumi keeps and printed, and on hosts.
+func wantHidden(t *testing.T, c *cluster.Cluster, w *watcher, all []secret, hosts ...string) {
+	t.Helper()
 	for _, s := range all {
 		for _, form := range s.forms {
-			if line := l.watcher.holding(form); line != "" {
+			if line := w.holding(form); line != "" {
 				t.Errorf("the %s stood in a command line: %s", s.name, strings.ReplaceAll(line, form, "***"))
 			}
 		}
 	}
-	if len(l.watcher.seen) < 100 {
-		t.Errorf("only %d command lines were seen while the cluster was built", len(l.watcher.seen))
+	if len(w.seen) < 100 {
+		t.Errorf("only %d command lines were seen while the cluster was built", len(w.seen))
 	}
 	// The state with its passphrase, what every run printed, the checkout's
 	// working files, and what runs leave in the folder for temporary files.
 	for _, dir := range []string{c.State, c.Logs, filepath.Join(c.Checkout.Root, ".state", "work"), os.TempDir()} {
-		searchFolder(t, dir, l.watcher.since, all)
+		searchFolder(t, dir, w.since, all)
 	}
 	kept := false
-	for _, host := range []string{cluster.Controller, "gpu1", "gpu2"} {
+	for _, host := range hosts {
 		kept = searchHost(t, c, host, all) || kept
 	}
 	if !kept {

@@ -17,6 +17,8 @@ const (
 	Network = "lab-network"
 	Key     = "lab-key"
 	Host    = "lab-host"
+	// Artifacts serves images, binaries and charts to the lab's hosts.
+	Artifacts = "lab-artifacts"
 )
 
 // Entries of the environment that are known only when other steps are done.
@@ -39,6 +41,7 @@ func Steps() step.Registry {
 	return step.Registry{
 		{Name: Image, Title: "Build the image of the lab's hosts", Apply: applyImage, Probe: probeImage},
 		{Name: Network, Title: "Make the lab's network", Apply: applyNetwork, Remove: removeNetwork, Probe: probeNetwork},
+		{Name: Artifacts, Title: "Serve images and binaries to the lab's hosts", Apply: applyArtifacts, Probe: probeArtifacts},
 		{Name: Key, Title: "Make the key that logs in to the lab's hosts", Apply: applyKey},
 		{Name: Host, Title: "Make a host of the lab", Apply: applyHost, Remove: removeHost, Probe: probeHost},
 	}

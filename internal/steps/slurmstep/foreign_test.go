@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/slurmctl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
 // TestForeignFilesAreRefused checks, on the controllers, that what is not ours is
@@ -35,7 +36,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "it.conf")
-			s := hosts(t, map[string]string{"dpkg-query": fmt.Sprintf("echo ' %s %x'", file, md5.Sum([]byte("include /etc/slurm/plugstack.conf.d/*.conf\n")))})
+			s := steptest.New(t, map[string]string{"dpkg-query": fmt.Sprintf("echo ' %s %x'", file, md5.Sum([]byte("include /etc/slurm/plugstack.conf.d/*.conf\n")))})
 			switch c.content {
 			case "":
 			case "empty":
@@ -48,7 +49,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 			default:
 				write(t, file, c.content)
 			}
-			session, err := s.input(t, nil, "ctl1", "ctl2").Connect(context.Background())
+			session, err := s.Input(t, nil, "ctl1", "ctl2").Connect(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
 // TestGuard checks when a destruction is refused.
@@ -78,9 +79,9 @@ func TestGuard(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, c.programs)
+			s := steptest.New(t, c.programs)
 			t.Setenv(hoststep.OverrideVariable, c.override)
-			err := removeGuard(context.Background(), s.input(t, GuardSpec{Controllers: c.controllers, Lab: c.lab}, c.controllers...))
+			err := removeGuard(context.Background(), s.Input(t, GuardSpec{Controllers: c.controllers, Lab: c.lab}, c.controllers...))
 			if (err != nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
@@ -89,11 +90,11 @@ func TestGuard(t *testing.T) {
 					t.Errorf("the refusal %q does not say %q", err, want)
 				}
 			}
-			if !strings.Contains(s.log.String(), c.log) {
-				t.Errorf("it says %q, want %q", s.log.String(), c.log)
+			if !strings.Contains(s.Log.String(), c.log) {
+				t.Errorf("it says %q, want %q", s.Log.String(), c.log)
 			}
-			if strings.Contains(s.asked(), "scancel") || strings.Contains(s.asked(), "update") {
-				t.Errorf("the guard changes something:\n%s", s.asked())
+			if strings.Contains(s.Asked(), "scancel") || strings.Contains(s.Asked(), "update") {
+				t.Errorf("the guard changes something:\n%s", s.Asked())
 			}
 		})
 	}

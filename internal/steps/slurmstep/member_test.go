@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
 // TestWhoseFault checks whose failure drains a host: its own, and not one of the
@@ -33,12 +34,12 @@ esac`
 		"the host is not prepared": {ansible: "exit 1", scontrol: node, unprepared: "uid 20001 is taken", run: "takes no work until its preparation succeeds", drained: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"ansible-playbook": c.ansible, "scontrol": c.scontrol, "squeue": idle})
-			s.entries = map[string]string{hoststep.EnvUnprepared: c.unprepared}
+			s := steptest.New(t, map[string]string{"ansible-playbook": c.ansible, "scontrol": c.scontrol, "squeue": idle})
+			s.Entries = map[string]string{hoststep.EnvUnprepared: c.unprepared}
 			spec := MemberSpec{Host: "gpu1", Controllers: []string{"ctl1"}, Vars: map[string]any{
 				"slurm_packages_version": "24.11", "slurm_compute_conf_servers": []string{"ctl1"},
 			}}
-			in := s.input(t, spec, "gpu1", "ctl1")
+			in := s.Input(t, spec, "gpu1", "ctl1")
 			result, err := applyMember(context.Background(), in)
 			if (err == nil) != (c.run != "") {
 				t.Fatalf("result %+v, error %v", result, err)
@@ -48,11 +49,11 @@ esac`
 					t.Errorf("outcome %+v, want a quarantine that says %q", outcome, c.run)
 				}
 			}
-			if c.drained && !strings.Contains(s.asked(), c.run) {
-				t.Errorf("the drain does not say %q:\n%s", c.run, s.asked())
+			if c.drained && !strings.Contains(s.Asked(), c.run) {
+				t.Errorf("the drain does not say %q:\n%s", c.run, s.Asked())
 			}
-			if drained := strings.Contains(s.asked(), "State=DRAIN"); drained != c.drained {
-				t.Errorf("drained: %v, want %v:\n%s", drained, c.drained, s.asked())
+			if drained := strings.Contains(s.Asked(), "State=DRAIN"); drained != c.drained {
+				t.Errorf("drained: %v, want %v:\n%s", drained, c.drained, s.Asked())
 			}
 		})
 	}
@@ -70,9 +71,9 @@ func TestLoginOfAHostThatIsNotPrepared(t *testing.T) {
 		"Ansible itself fails": {`echo "ERROR! no space left" >&2; exit 1`, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"ansible-playbook": c.ansible})
-			s.entries = map[string]string{hoststep.EnvUnprepared: c.unprepared}
-			result, err := applyLogin(context.Background(), s.input(t, LoginSpec{Host: "login1", Vars: map[string]any{"slurm_packages_version": "24.11"}}, "login1"))
+			s := steptest.New(t, map[string]string{"ansible-playbook": c.ansible})
+			s.Entries = map[string]string{hoststep.EnvUnprepared: c.unprepared}
+			result, err := applyLogin(context.Background(), s.Input(t, LoginSpec{Host: "login1", Vars: map[string]any{"slurm_packages_version": "24.11"}}, "login1"))
 			text, _ := json.Marshal(result)
 			if (err == nil) != (c.want != "") || !strings.Contains(string(text), c.want) {
 				t.Errorf("result %s, error %v, want %q", text, err, c.want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
 // TestProbeMember checks which hosts are repaired. A host that a person holds
@@ -39,8 +40,8 @@ esac
 		"slurmctld does not answer": {running, down, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"systemctl": c.systemctl, "scontrol": c.scontrol})
-			err := probeMember(context.Background(), s.input(t, MemberSpec{Host: "gpu1", Controllers: []string{"ctl1"}}, "gpu1", "ctl1"))
+			s := steptest.New(t, map[string]string{"systemctl": c.systemctl, "scontrol": c.scontrol})
+			err := probeMember(context.Background(), s.Input(t, MemberSpec{Host: "gpu1", Controllers: []string{"ctl1"}}, "gpu1", "ctl1"))
 			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -62,8 +63,8 @@ func TestProbeDatabase(t *testing.T) {
 		"MariaDB is stopped": {`[ "$3" != mariadb ]`, "echo LISTEN", []string{"mariadb does not run on ctl1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"systemctl": c.systemctl, "ss": c.ss, "journalctl": journal, "seq": "/usr/bin/seq 3"})
-			err := probeDatabase(context.Background(), s.input(t, DatabaseSpec{Host: "ctl1", Local: true}, "ctl1"))
+			s := steptest.New(t, map[string]string{"systemctl": c.systemctl, "ss": c.ss, "journalctl": journal, "seq": "/usr/bin/seq 3"})
+			err := probeDatabase(context.Background(), s.Input(t, DatabaseSpec{Host: "ctl1", Local: true}, "ctl1"))
 			if (err != nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %q", err, c.want)
 			}
@@ -93,9 +94,9 @@ func TestProbeLogin(t *testing.T) {
 		"an older release made it":    {LoginSpec{}, "false", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"systemctl": "true", "stat": c.stat})
+			s := steptest.New(t, map[string]string{"systemctl": "true", "stat": c.stat})
 			c.spec.Host = "login1"
-			err := probeLogin(context.Background(), s.input(t, c.spec, "login1"))
+			err := probeLogin(context.Background(), s.Input(t, c.spec, "login1"))
 			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -107,8 +108,8 @@ func TestProbeLogin(t *testing.T) {
 // run left closed are opened by a repair.
 func TestProbeControllerFindsClosedPartitions(t *testing.T) {
 	for noted, want := range map[string]string{"": "", "side UP": "partition side takes no jobs"} {
-		s := hosts(t, map[string]string{"systemctl": "true", "scontrol": up, "sha256sum": "true", "cat": "echo '" + noted + "'"})
-		err := probeController(context.Background(), s.input(t, ControllerSpec{Controllers: []string{"ctl1"}}, "ctl1"))
+		s := steptest.New(t, map[string]string{"systemctl": "true", "scontrol": up, "sha256sum": "true", "cat": "echo '" + noted + "'"})
+		err := probeController(context.Background(), s.Input(t, ControllerSpec{Controllers: []string{"ctl1"}}, "ctl1"))
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", noted, err, want)
 		}
@@ -121,9 +122,9 @@ func TestProbeOfAHostThatIsGone(t *testing.T) {
 		if one.Probe == nil || one.Name == Accounting {
 			continue // without a controller, that of accounting has nothing to say
 		}
-		s := hosts(t, nil)
+		s := steptest.New(t, nil)
 		spec := map[string]any{"host": "gone", "controllers": []string{"gone"}}
-		err := one.Probe(context.Background(), s.input(t, spec, "gone"))
+		err := one.Probe(context.Background(), s.Input(t, spec, "gone"))
 		if err == nil || !strings.Contains(err.Error(), "gone: cannot be reached over SSH") {
 			t.Errorf("%s: %v", one.Name, err)
 		}
@@ -132,8 +133,8 @@ func TestProbeOfAHostThatIsGone(t *testing.T) {
 
 // TestActive checks that every daemon that is missing is named.
 func TestActive(t *testing.T) {
-	s := hosts(t, map[string]string{"systemctl": `[ "$3" = munge ]`})
-	session, err := s.input(t, nil, "h").Connect(context.Background())
+	s := steptest.New(t, map[string]string{"systemctl": `[ "$3" = munge ]`})
+	session, err := s.Input(t, nil, "h").Connect(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +155,8 @@ func TestChangedDropin(t *testing.T) {
 		"removed":   {`exit 1`, "slurmd.service.d/gpucluster.conf"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"systemctl": "true", "head": placed, "sha256sum": c.now})
-			session, err := s.input(t, nil, "gpu1").Connect(context.Background())
+			s := steptest.New(t, map[string]string{"systemctl": "true", "head": placed, "sha256sum": c.now})
+			session, err := s.Input(t, nil, "gpu1").Connect(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +171,7 @@ func TestChangedDropin(t *testing.T) {
 
 // TestClient checks that the first controller that can be reached is asked.
 func TestClient(t *testing.T) {
-	s := hosts(t, map[string]string{"scontrol": up})
+	s := steptest.New(t, map[string]string{"scontrol": up})
 	for name, c := range map[string]struct {
 		controllers []string
 		want        string
@@ -181,7 +182,7 @@ func TestClient(t *testing.T) {
 		"none is written": {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := s.input(t, nil, c.controllers...)
+			in := s.Input(t, nil, c.controllers...)
 			session, err := in.Connect(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -200,7 +201,7 @@ func TestClient(t *testing.T) {
 			if err := ctl.Ping(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			lines := strings.Split(strings.TrimSpace(s.asked()), "\n")
+			lines := strings.Split(strings.TrimSpace(s.Asked()), "\n")
 			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.want) {
 				t.Errorf("%q was asked, want %s", last, c.want)
 			}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
 // TestSharedState checks that controllers are refused that see different
@@ -25,11 +27,11 @@ exec "$@"`
 		"slurm cannot write":  {[]string{"ctl1", "ctl2"}, "as slurm: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, dir := hosts(t, map[string]string{"runuser": runuser, "sleep": "true"}), t.TempDir()
+			s, dir := steptest.New(t, map[string]string{"runuser": runuser, "sleep": "true"}), t.TempDir()
 			if name == "slurm cannot write" {
 				dir += "/absent"
 			}
-			session, err := s.input(t, nil, c.controllers...).Connect(context.Background())
+			session, err := s.Input(t, nil, c.controllers...).Connect(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
 // TestSmokeIsPutOff checks that the job is not waited for where too few hosts
@@ -28,15 +29,15 @@ func TestSmokeIsPutOff(t *testing.T) {
 		"the drain is of another one": {node("gpu1", "IDLE", "") + node("gpu2", "IDLE", "") + "echo 'NodeName=cpu1 State=IDLE+DRAIN Partitions=other Reason=" + ours + "'", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"timeout": "exit 1", "squeue": idle, "scancel": "true", "scontrol": `case "$*" in
+			s := steptest.New(t, map[string]string{"timeout": "exit 1", "squeue": idle, "scancel": "true", "scontrol": `case "$*" in
 ping) echo "Slurmctld(primary) at ctl1 is UP" ;;
 *node*) ` + c.nodes + ` ;;
 esac`})
-			result, err := applySmoke(context.Background(), s.input(t, SmokeSpec{Controllers: []string{"ctl1"}, Partition: "train", Hosts: 2}, "ctl1"))
+			result, err := applySmoke(context.Background(), s.Input(t, SmokeSpec{Controllers: []string{"ctl1"}, Partition: "train", Hosts: 2}, "ctl1"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if submitted := strings.Contains(s.asked(), "srun"); submitted != (c.status == "") {
+			if submitted := strings.Contains(s.Asked(), "srun"); submitted != (c.status == "") {
 				t.Errorf("the job was submitted: %v", submitted)
 			}
 			outcome := result.(step.Outcome)
@@ -65,8 +66,8 @@ srun: job 9 has been allocated resources" >&2; exit 124`
 		"it failed":             {`echo "srun: error: boom" >&2; exit 1`, running, step.StatusQuarantined, "boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hosts(t, map[string]string{"timeout": c.srun, "squeue": c.squeue, "scancel": "true", "scontrol": up})
-			result, err := applySmoke(context.Background(), s.input(t, SmokeSpec{
+			s := steptest.New(t, map[string]string{"timeout": c.srun, "squeue": c.squeue, "scancel": "true", "scontrol": up})
+			result, err := applySmoke(context.Background(), s.Input(t, SmokeSpec{
 				Controllers: []string{"ctl1"}, Version: "24.11", Partition: "train", Hosts: 2, Gres: "gpu:h100:8",
 			}, "ctl1"))
 			if err != nil {

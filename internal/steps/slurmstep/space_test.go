@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
 func TestRoomForState(t *testing.T) {
@@ -18,8 +20,8 @@ func TestRoomForState(t *testing.T) {
 		"no answer":     {map[string]string{"df": "true", "find": "true"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, dir := hosts(t, c.programs), t.TempDir()
-			session, err := s.input(t, nil, "ctl1").Connect(context.Background())
+			s, dir := steptest.New(t, c.programs), t.TempDir()
+			session, err := s.Input(t, nil, "ctl1").Connect(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

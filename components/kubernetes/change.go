@@ -1,0 +1,74 @@
+package kubernetes
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpucluster/pulumi-gpucluster/components/heal"
+	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
+	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kubestep"
+)
+
+// CheckChange refuses what cannot change while the cluster exists, and on its
+// hosts ([hosts.CheckChange]). NewCluster refuses it too, but a program that
+// makes the hosts itself asks before it declares them: else they would be
+// changed for a cluster that is then refused. The name is that of the cluster,
+// and the assessment holds what the last update left. The error names each
+// change and the way that exists.
+func CheckChange(name string, env *config.Environment, assessment *heal.Assessment) error {
+	if env == nil || env.Kubernetes == nil {
+		return errors.New("a cluster needs an environment with a kubernetes section")
+	}
+	if err := config.Check(env, config.PartScheduler); err != nil {
+		return err
+	}
+	if err := hosts.CheckChange(env, assessment); err != nil {
+		return err
+	}
+	model := env.KubernetesCluster()
+	var refused []string
+	for _, resource := range assessment.Named(kubestep.ControlPlane) {
+		text, _ := assessment.Stdin(resource)
+		var was kubestep.ControlPlaneSpec
+		if err := json.Unmarshal([]byte(text), &was); err != nil {
+			return fmt.Errorf("reading what was done last: %w", err)
+		}
+		if resource != name+"-"+was.Host+"-control-plane" {
+			continue // another cluster of the same stack
+		}
+		for _, line := range changes(was, model) {
+			if !slices.Contains(refused, line) {
+				refused = append(refused, line)
+			}
+		}
+	}
+	if len(refused) > 0 {
+		return fmt.Errorf("refused, since it cannot change while the cluster exists:\n  %s", strings.Join(refused, "\n  "))
+	}
+	return nil
+}
+
+// changes lists what the cluster began with and cannot become.
+func changes(was kubestep.ControlPlaneSpec, model config.KubernetesCluster) []string {
+	var refused []string
+	for _, fact := range []struct{ key, was, is, why string }{
+		{"endpoint", was.Endpoint, model.Endpoint, "every certificate and every host names it"},
+		{"podCIDR", was.PodCIDR, model.PodCIDR, "nodes have their parts of it"},
+		{"serviceCIDR", was.ServiceCIDR, model.ServiceCIDR, "services have addresses in it"},
+		{"version", was.Version, model.Version, "an upgrade in place is not done yet: put it back, or build a second environment and move hosts there"},
+	} {
+		if fact.was != fact.is {
+			refused = append(refused, fmt.Sprintf("kubernetes.%s was %s and cannot become %s: %s", fact.key, fact.was, fact.is, fact.why))
+		}
+	}
+	if !slices.Contains(nodeNames(model.ControlPlanes), was.First) {
+		refused = append(refused, fmt.Sprintf("%s, on which the cluster began, is no control plane any more: keep its role", was.First))
+	} else if model.ControlPlanes[0].Name != was.First {
+		refused = append(refused, fmt.Sprintf("the cluster began on %s and not on %s: keep it the first of the control planes", was.First, model.ControlPlanes[0].Name))
+	}
+	return refused
+}

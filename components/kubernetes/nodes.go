@@ -1,0 +1,164 @@
+package kubernetes
+
+import (
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kubestep"
+)
+
+// nodeVars are the variables of the playbook that prepares any node.
+func (b *builder) nodeVars(host string, ports ...int) map[string]any {
+	vars := map[string]any{
+		"kubernetes_node_endpoint":     b.model.Endpoint,
+		"kubernetes_node_binaries_url": binaries(b.model),
+		"kubernetes_node_files":        placed(b.files.Node),
+		"kubernetes_node_host_files":   map[string]any{host: placed(b.files.Own(host))},
+		"kubernetes_node_ports":        append([]int{kubeletPort}, ports...),
+	}
+	if b.env.Lab != nil {
+		vars["kubernetes_node_cgroup_v1"] = kubeconf.LabOverrides().CgroupV1
+	}
+	return vars
+}
+
+const (
+	kubeletPort   = 10250
+	apiPort       = 6443
+	etcdPort      = 2379
+	etcdPeerPort  = 2380
+	upstreamFiles = "https://dl.k8s.io/"
+)
+
+// binaries is the folder with kubelet, kubeadm and kubectl.
+func binaries(model config.KubernetesCluster) string {
+	if model.Artifacts.Binaries != "" {
+		return model.Artifacts.Binaries + "/" + model.Version
+	}
+	return upstreamFiles + model.Version + "/bin/linux/amd64"
+}
+
+// placed lists files as the roles take them.
+func placed(files []kubeconf.File) []map[string]any {
+	out := []map[string]any{}
+	for _, file := range files {
+		out = append(out, map[string]any{"path": file.Path, "content": file.Content, "mode": "0644"})
+	}
+	return out
+}
+
+func (b *builder) ignored() []string {
+	if b.env.Lab == nil {
+		return []string{}
+	}
+	return kubeconf.LabOverrides().IgnoredPreflight()
+}
+
+// declareControlPlanes makes the control planes one after the other: the first
+// begins the cluster, and etcd takes one new member at a time.
+func (b *builder) declareControlPlanes() error {
+	planes := b.controlPlanes()
+	objects := []string{}
+	for _, object := range b.files.Objects {
+		objects = append(objects, object.Path)
+	}
+	for i, host := range planes {
+		vars := map[string]any{
+			"kubernetes_control_plane_cluster":          b.model.Name,
+			"kubernetes_control_plane_first":            planes[0],
+			"kubernetes_control_plane_ignore_preflight": b.ignored(),
+		}
+		if i == 0 {
+			vars["kubernetes_control_plane_objects"] = objects
+		}
+		reached := []string{host}
+		if i > 0 {
+			reached = append(reached, planes[0])
+		}
+		name := b.name + "-" + host + "-control-plane"
+		after := slices.Concat(b.hosts.Ready(host), b.after)
+		for _, earlier := range b.planes {
+			after = append(after, earlier)
+		}
+		plane, err := stepresource.New(b.ctx, name, stepresource.Args{
+			Step: kubestep.ControlPlane,
+			Spec: kubestep.ControlPlaneSpec{
+				Host: host, First: planes[0], Endpoint: b.model.Endpoint,
+				Version: b.model.Version, PodCIDR: b.model.PodCIDR, ServiceCIDR: b.model.ServiceCIDR,
+				Node: b.nodeVars(host, apiPort, etcdPort, etcdPeerPort), Vars: vars,
+			},
+			Targets: b.connections(reached...), Later: b.hosts.OwnerEntry(), Heal: b.heal.Count(name),
+			Toolkit: kubestep.Toolkit(playbook.KubernetesNode, playbook.KubernetesControlPlane),
+		}, pulumi.Parent(b.Cluster), pulumi.DependsOn(after))
+		if err != nil {
+			return err
+		}
+		b.planes = append(b.planes, plane)
+		b.last = append(b.last, plane)
+	}
+	return nil
+}
+
+// declareKubeconfig reads the administrator's kubeconfig.
+func (b *builder) declareKubeconfig() error {
+	kubeconfig, err := stepresource.New(b.ctx, b.name+"-kubeconfig", stepresource.Args{
+		Step:    kubestep.Kubeconfig,
+		Spec:    kubestep.KubeconfigSpec{ControlPlanes: b.controlPlanes(), Endpoint: b.model.Endpoint},
+		Targets: b.connections(b.controlPlanes()...), SecretResult: true,
+		Later: map[string]pulumi.StringInput{kubestep.EnvBegan: b.planes[0].Stdout},
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn([]pulumi.Resource{b.planes[0]}))
+	if err != nil {
+		return err
+	}
+	b.Kubeconfig = pulumi.ToSecret(kubeconfig.Stdout.ApplyT(kubestep.ReadKubeconfig)).(pulumi.StringOutput)
+	return nil
+}
+
+// declareMembers makes one membership a worker.
+func (b *builder) declareMembers() error {
+	planes := b.controlPlanes()
+	for _, worker := range b.model.Workers {
+		name := b.name + "-" + worker.Name
+		spec := kubestep.MemberSpec{
+			Host: worker.Name, Owner: string(config.SchedulerKubernetes), ControlPlanes: planes, Endpoint: b.model.Endpoint,
+			GPUs: worker.GPUs, Labels: worker.NodeLabels(), CheckImage: b.checkImage(), EvictionDeadline: b.model.EvictionDeadline,
+			Node: b.nodeVars(worker.Name),
+			Vars: map[string]any{
+				"kubernetes_worker_cluster": b.model.Name, "kubernetes_worker_ignore_preflight": b.ignored(),
+			},
+		}
+		after := b.hosts.Ready(worker.Name)
+		for _, plane := range b.planes {
+			after = append(after, plane)
+		}
+		member, err := stepresource.New(b.ctx, name, stepresource.Args{
+			Step: kubestep.Member, Spec: spec, Targets: b.connections(append([]string{worker.Name}, planes...)...),
+			Later: b.hosts.Later(worker.Name), Heal: b.heal.Count(name),
+			Toolkit: kubestep.Toolkit(playbook.KubernetesNode, playbook.KubernetesWorker),
+		}, pulumi.DependsOn(slices.Concat(after, b.after)))
+		if err != nil {
+			return err
+		}
+		b.outcomes = append(b.outcomes, member.Stdout)
+		b.outcomes = append(b.outcomes, b.hosts.Outcomes(worker.Name)...)
+		b.last = append(b.last, member)
+	}
+	return nil
+}
+
+// checkImage is that of the pod which validates hosts: it lists GPUs by
+// nvidia-smi -L.
+const checkImage = "nvcr.io/nvidia/cuda:12.8.1-base-ubuntu24.04"
+
+func (b *builder) checkImage() string {
+	if b.env.Lab != nil {
+		return artifacts.GPUCheckImage
+	}
+	return checkImage
+}

@@ -1,0 +1,51 @@
+package kubernetes
+
+import (
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/gpucluster/pulumi-gpucluster/components/gate"
+	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kubestep"
+)
+
+// smokeHosts is how many hosts the smoke pods run on.
+const smokeHosts = 2
+
+// declareSmoke runs a pod with all GPUs of a host on two hosts at once.
+func (b *builder) declareSmoke() error {
+	name := b.name + "-smoke"
+	workers := b.model.Workers[:min(smokeHosts, len(b.model.Workers))]
+	spec := kubestep.SmokeSpec{ControlPlanes: b.controlPlanes(), Version: b.model.Version, CheckImage: b.checkImage(), Hosts: map[string]int{}}
+	for _, worker := range workers {
+		spec.Hosts[worker.Name] = worker.GPUs
+	}
+	smoke, err := stepresource.New(b.ctx, name, stepresource.Args{
+		Step: kubestep.Smoke, Spec: spec, Targets: b.connections(b.controlPlanes()...), Heal: b.heal.Count(name),
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	if err != nil {
+		return err
+	}
+	b.Smoke = smoke.Stdout
+	b.outcomes = append(b.outcomes, smoke.Stdout)
+	b.last = append(b.last, smoke)
+	return nil
+}
+
+// declareGate fails the run at its end when a host is in quarantine.
+func (b *builder) declareGate() error {
+	_, err := gate.New(b.ctx, b.name+"-gate", &gate.Args{Environment: b.env.Name, Outcomes: b.outcomes},
+		pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	return err
+}
+
+// declareGuard makes what is deleted first and may refuse. It waits for all that
+// does something when it is deleted, and for nothing else.
+func (b *builder) declareGuard() error {
+	_, err := stepresource.New(b.ctx, b.name+"-guard", stepresource.Args{
+		Step: kubestep.Guard, Spec: kubestep.GuardSpec{ControlPlanes: b.controlPlanes(), Lab: b.env.Lab != nil},
+		Targets: b.connections(b.controlPlanes()...),
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	return err
+}

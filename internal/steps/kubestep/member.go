@@ -1,0 +1,272 @@
+package kubestep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubectl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
+)
+
+// MemberSpec says which scheduler a host belongs to and as what.
+type MemberSpec struct {
+	// Host by name.
+	Host string `json:"host"`
+	// Owner is the scheduler that the host works for.
+	Owner string `json:"owner"`
+	// ControlPlanes by name.
+	ControlPlanes []string `json:"controlPlanes"`
+	// Endpoint of the API, host:port.
+	Endpoint string `json:"endpoint"`
+	// GPUs that the host has.
+	GPUs int `json:"gpus"`
+	// Labels of ours that the node has.
+	Labels map[string]string `json:"labels,omitempty"`
+	// CheckImage is the image of the pod that validates the host: it lists GPUs
+	// as nvidia-smi -L does.
+	CheckImage string `json:"checkImage"`
+	// EvictionDeadline bounds the wait for pods when the host leaves, as a Go
+	// duration.
+	EvictionDeadline string `json:"evictionDeadline"`
+	// Node are the variables of the playbook that prepares any node.
+	Node map[string]any `json:"node"`
+	// Vars of the playbook for workers.
+	Vars map[string]any `json:"vars"`
+}
+
+type member struct {
+	spec    MemberSpec
+	session *remote.Session
+	cluster *kubectl.Client
+	in      *step.Input
+}
+
+func applyMember(ctx context.Context, in *step.Input) (any, error) {
+	var spec MemberSpec
+	if err := in.Spec(&spec); err != nil {
+		return nil, err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	cluster, err := client(ctx, in, session, spec.ControlPlanes)
+	if err != nil {
+		return nil, err
+	}
+	m := member{spec: spec, session: session, cluster: cluster, in: in}
+	why := hoststep.Unprepared(in)
+	if why == nil {
+		detail, err := m.join(ctx)
+		if err == nil {
+			return step.Ready(spec.Host, detail), nil
+		}
+		if why = m.failure(ctx, err); why == nil || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	if err := cluster.Close(ctx, spec.Host); err != nil && !errors.Is(err, kubectl.ErrNotFound) {
+		in.Logf("%s could not be closed: %v", spec.Host, err)
+	}
+	return step.Quarantined(spec.Host, why), nil
+}
+
+// failure is err if it says that something is wrong with the host, else nil:
+// what is wrong elsewhere must not close hosts that work.
+func (m member) failure(ctx context.Context, err error) error {
+	var elsewhere hoststep.NotTheHosts
+	var command *remote.CommandError
+	if errors.As(err, &elsewhere) || errors.As(err, &command) && command.Host != m.spec.Host || m.cluster.Up(ctx) != nil {
+		return nil
+	}
+	return err
+}
+
+// join brings the host in: closed, then a real pod on all its GPUs, then open. A
+// host that is open and works and needs nothing but its files stays open.
+func (m member) join(ctx context.Context) (string, error) {
+	node, err := m.cluster.Node(ctx, m.spec.Host)
+	known := err == nil
+	if err != nil && !errors.Is(err, kubectl.ErrNotFound) {
+		return "", hoststep.NotTheHosts{Err: err}
+	}
+	usable := known && node.Ready && !node.Closed && node.GPUs == m.spec.GPUs
+	if known && !usable {
+		if err := m.cluster.Close(ctx, m.spec.Host); err != nil {
+			return "", hoststep.NotTheHosts{Err: err}
+		}
+	}
+	if err := m.place(ctx); err != nil {
+		return "", err
+	}
+	if err := m.cluster.WaitReady(ctx, m.spec.Host, m.spec.GPUs, readyLimit); err != nil {
+		return "", err
+	}
+	if err := m.cluster.Label(ctx, m.spec.Host, m.spec.Labels); err != nil {
+		return "", err
+	}
+	if usable {
+		return m.detail(), nil
+	}
+	if err := m.validate(ctx); err != nil {
+		return "", err
+	}
+	return m.detail(), m.cluster.Open(ctx, m.spec.Host)
+}
+
+// place runs the playbooks. A host that has joined before needs no credential.
+func (m member) place(ctx context.Context) error {
+	err := play(ctx, m.in, m.session, playbook.KubernetesNode, m.spec.Host, m.spec.Node, nil)
+	if err != nil {
+		return hostsOrNot(err)
+	}
+	out, err := m.session.Run(ctx, m.spec.Host, "[ ! -e /etc/kubernetes/kubelet.conf ] || echo joined", nil)
+	if err != nil {
+		return err
+	}
+	run := func(secrets map[string]any) error {
+		return hostsOrNot(play(ctx, m.in, m.session, playbook.KubernetesWorker, m.spec.Host, m.spec.Vars, secrets))
+	}
+	if strings.TrimSpace(out) == "joined" {
+		return run(nil)
+	}
+	return letIn(ctx, m.cluster, m.spec.Endpoint, func(discovery string) error {
+		return run(map[string]any{"kubernetes_worker_discovery": discovery})
+	})
+}
+
+// hostsOrNot tells a failed task from a playbook that could not be run.
+func hostsOrNot(err error) error {
+	var failed *playbook.Error
+	if err == nil || errors.As(err, &failed) {
+		return err
+	}
+	return hoststep.NotTheHosts{Err: err}
+}
+
+// validate runs a pod on all GPUs of the closed host.
+func (m member) validate(ctx context.Context) error {
+	output, err := m.cluster.RunCheck(ctx, kubectl.Check{
+		Name: "validate-" + m.spec.Host, Node: m.spec.Host, GPUs: m.spec.GPUs, Image: m.spec.CheckImage, Command: []string{"nvidia-smi", "-L"},
+	})
+	if err != nil {
+		return err
+	}
+	if seen := gpusIn(output); seen != m.spec.GPUs {
+		return fmt.Errorf("a pod that asked for %d GPUs sees %d: %s", m.spec.GPUs, seen, strings.TrimSpace(output))
+	}
+	return nil
+}
+
+// gpusIn counts the GPUs that nvidia-smi -L lists.
+func gpusIn(output string) int {
+	count := 0
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "GPU ") {
+			count++
+		}
+	}
+	return count
+}
+
+func (m member) detail() string {
+	if m.spec.GPUs == 0 {
+		return "validation pod passed"
+	}
+	return fmt.Sprintf("validation pod passed on %d GPUs", m.spec.GPUs)
+}
+
+// removeMember evicts the host's pods, as their budgets allow it, and takes the
+// host out of the cluster. Where the whole cluster goes, the guard has let it.
+func removeMember(ctx context.Context, in *step.Input) error {
+	var spec MemberSpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	if err := leave(ctx, in, session, spec); err != nil {
+		return err
+	}
+	return hoststep.Unplay(ctx, in, session, playbook.KubernetesRemove, []string{spec.Host}, map[string]any{})
+}
+
+// leave takes the host out of what the control plane knows, where there is one.
+func leave(ctx context.Context, in *step.Input, session *remote.Session, spec MemberSpec) error {
+	host, err := hoststep.FirstThere(ctx, session, spec.ControlPlanes)
+	if err != nil {
+		return err
+	}
+	if host == "" {
+		in.Logf("%s leaves no cluster: %s is gone", spec.Host, strings.Join(spec.ControlPlanes, ", "))
+		return nil
+	}
+	cluster, err := client(ctx, in, session, spec.ControlPlanes)
+	if err != nil {
+		return err
+	}
+	if _, err := cluster.Node(ctx, spec.Host); errors.Is(err, kubectl.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		if hoststep.Overridden() {
+			in.Logf("%s=yes: %s is taken out although the API server does not answer", hoststep.OverrideVariable, spec.Host)
+			return nil
+		}
+		return err
+	}
+	if !hoststep.Overridden() {
+		deadline, err := time.ParseDuration(spec.EvictionDeadline)
+		if err != nil {
+			return fmt.Errorf("evictionDeadline: %w", err)
+		}
+		var blocked *kubectl.Blocked
+		if err := cluster.Drain(ctx, spec.Host, deadline); errors.As(err, &blocked) {
+			return fmt.Errorf("%w\nwait for them or raise evictionDeadline and run it again, delete them yourself, or keep the host in the environment", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return cluster.DeleteNode(ctx, spec.Host)
+}
+
+// probeMember looks at the host's daemons and at what the cluster thinks.
+func probeMember(ctx context.Context, in *step.Input) error {
+	var spec MemberSpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	if err := hoststep.Active(ctx, session, spec.Host, "containerd", "kubelet"); err != nil {
+		return err
+	}
+	cluster, err := client(ctx, in, session, spec.ControlPlanes)
+	if err != nil || cluster.Up(ctx) != nil {
+		return nil // the control plane's own probe says so
+	}
+	node, err := cluster.Node(ctx, spec.Host)
+	switch {
+	case err != nil:
+		return err
+	case node.Closed:
+		return fmt.Errorf("%s is still closed", spec.Host)
+	case !node.Ready:
+		return fmt.Errorf("%s is not ready: %s", spec.Host, node.Why)
+	case node.GPUs < spec.GPUs:
+		return fmt.Errorf("%s offers %d GPUs, and %d are declared", spec.Host, node.GPUs, spec.GPUs)
+	}
+	return nil
+}

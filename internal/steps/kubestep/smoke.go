@@ -1,0 +1,76 @@
+package kubestep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubectl"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+)
+
+// smokeName stands for the pods in the list that the gate judges.
+const smokeName = "the smoke pods"
+
+// SmokeSpec asks for pods that prove the whole cluster.
+type SmokeSpec struct {
+	// ControlPlanes by name.
+	ControlPlanes []string `json:"controlPlanes"`
+	// Version of Kubernetes: another one is proved again.
+	Version string `json:"version"`
+	// Hosts that a pod runs on each, with the GPUs that it asks for there.
+	Hosts map[string]int `json:"hosts"`
+	// CheckImage is the pods' image.
+	CheckImage string `json:"checkImage"`
+}
+
+func applySmoke(ctx context.Context, in *step.Input) (any, error) {
+	var spec SmokeSpec
+	if err := in.Spec(&spec); err != nil {
+		return nil, err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	cluster, err := client(ctx, in, session, spec.ControlPlanes)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := smoke(ctx, cluster, spec)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil {
+		return step.Quarantined(smokeName, err), nil
+	}
+	return step.Ready(smokeName, strings.Join(seen, "; ")), nil
+}
+
+// smoke runs a pod on each of the hosts at once, and tells what each saw.
+func smoke(ctx context.Context, cluster *kubectl.Client, spec SmokeSpec) ([]string, error) {
+	hosts := slices.Sorted(maps.Keys(spec.Hosts))
+	seen, problems := make([]string, len(hosts)), make([]error, len(hosts))
+	var group sync.WaitGroup
+	for i, host := range hosts {
+		gpus := spec.Hosts[host]
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			output, err := cluster.RunCheck(ctx, kubectl.Check{
+				Name: "smoke-" + host, Node: host, GPUs: gpus, Image: spec.CheckImage, Command: []string{"nvidia-smi", "-L"},
+			})
+			if count := gpusIn(output); err == nil && count != gpus {
+				err = fmt.Errorf("a pod that asked for %d GPUs on %s sees %d", gpus, host, count)
+			}
+			seen[i], problems[i] = fmt.Sprintf("%s saw %d GPUs", host, gpus), err
+		}()
+	}
+	group.Wait()
+	return seen, errors.Join(problems...)
+}

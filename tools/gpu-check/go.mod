@@ -1,0 +1,3 @@
+module github.com/gpucluster/pulumi-gpucluster/tools/gpu-check
+
+go 1.26
