@@ -169,7 +169,7 @@ func (c *Client) RunCheck(ctx context.Context, p Check) (output string, err erro
 		if pod = o.pod(); pod.Ended() {
 			return nil
 		}
-		return fmt.Errorf("it is %s: %s", pod.Phase, pod.Why)
+		return errors.New(strings.TrimSuffix("it is "+pod.Phase+": "+pod.Why, ": "))
 	})
 	if err != nil {
 		return "", err
