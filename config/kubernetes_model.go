@@ -7,11 +7,18 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 	"github.com/gpucluster/pulumi-gpucluster/internal/topology"
 )
 
 // kubernetesPatches are the patches that are installed, by minor release.
 var kubernetesPatches = map[string]string{"1.36": "v1.36.3", "1.37": "v1.37.2"}
+
+// checkImage lists GPUs on real servers.
+const checkImage = "nvcr.io/nvidia/cuda:12.8.1-base-ubuntu24.04"
+
+// upstreamBinaries is where Kubernetes' makers have kubelet, kubeadm and kubectl.
+const upstreamBinaries = "https://dl.k8s.io/"
 
 // KubernetesCluster is what an environment says of its Kubernetes cluster, in
 // plain facts: nothing in it has to be looked up elsewhere or filled in.
@@ -32,6 +39,9 @@ type KubernetesCluster struct {
 	// Artifacts says where images, binaries, charts and packages come from; what
 	// is empty comes from its makers.
 	Artifacts Artifacts `json:"artifacts"`
+	// CheckImage is that of the pod which validates hosts: it lists GPUs by
+	// nvidia-smi -L.
+	CheckImage string `json:"checkImage"`
 	// ControlPlanes and Workers in the order written. The first control plane
 	// makes the cluster; the others join it.
 	ControlPlanes []KubernetesNode `json:"controlPlanes"`
@@ -45,6 +55,15 @@ type KubernetesCluster struct {
 	PriorityClasses []PriorityClass  `json:"priorityClasses,omitempty"`
 	// Teams with all members resolved.
 	Teams []KubernetesTeam `json:"teams,omitempty"`
+}
+
+// BinariesFolder is the URL of the folder with kubelet, kubeadm and kubectl of
+// the release.
+func (c KubernetesCluster) BinariesFolder() string {
+	if c.Artifacts.Binaries != "" {
+		return c.Artifacts.Binaries + "/" + c.Version
+	}
+	return upstreamBinaries + c.Version + "/bin/linux/amd64"
 }
 
 // KubernetesNode is a host of a Kubernetes cluster.
@@ -93,6 +112,7 @@ func (e *Environment) KubernetesCluster() KubernetesCluster {
 		ServiceCIDR:      k.ServiceCIDR,
 		EvictionDeadline: k.EvictionDeadline,
 		Lab:              e.Lab != nil,
+		CheckImage:       checkImage,
 		GPUs:             map[string]int{},
 		Queueing:         k.Queueing,
 		Preemption:       k.Preemption,
@@ -100,6 +120,9 @@ func (e *Environment) KubernetesCluster() KubernetesCluster {
 	}
 	if e.Artifacts != nil {
 		cluster.Artifacts = *e.Artifacts
+	}
+	if cluster.Lab {
+		cluster.CheckImage = artifacts.GPUCheckImage
 	}
 	hosts := e.AllHosts()
 	above := e.switchesAbove()

@@ -10,6 +10,7 @@ import (
 var commands = []func() *cobra.Command{
 	newCheckCommand,
 	newRenderCommand,
+	newArtifactsCommand,
 	newStatusCommand,
 	newSSHCommand,
 	newStepCommand,
@@ -28,7 +29,7 @@ func version() string {
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "gpucluster",
-		Short:   "A Slurm cluster on GPU hosts, from one environment file",
+		Short:   "A Slurm or Kubernetes cluster on GPU hosts, from one environment file",
 		Version: version(),
 		// A failed run is not a question about usage, and main prints the error.
 		SilenceUsage:  true,

@@ -6,7 +6,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
-	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
@@ -17,7 +16,7 @@ import (
 func (b *builder) nodeVars(host string, ports ...int) map[string]any {
 	vars := map[string]any{
 		"kubernetes_node_endpoint":     b.model.Endpoint,
-		"kubernetes_node_binaries_url": binaries(b.model),
+		"kubernetes_node_binaries_url": b.model.BinariesFolder(),
 		"kubernetes_node_files":        placed(b.files.Node),
 		"kubernetes_node_host_files":   map[string]any{host: placed(b.files.Own(host))},
 		"kubernetes_node_ports":        append([]int{kubeletPort}, ports...),
@@ -29,20 +28,11 @@ func (b *builder) nodeVars(host string, ports ...int) map[string]any {
 }
 
 const (
-	kubeletPort   = 10250
-	apiPort       = 6443
-	etcdPort      = 2379
-	etcdPeerPort  = 2380
-	upstreamFiles = "https://dl.k8s.io/"
+	kubeletPort  = 10250
+	apiPort      = 6443
+	etcdPort     = 2379
+	etcdPeerPort = 2380
 )
-
-// binaries is the folder with kubelet, kubeadm and kubectl.
-func binaries(model config.KubernetesCluster) string {
-	if model.Artifacts.Binaries != "" {
-		return model.Artifacts.Binaries + "/" + model.Version
-	}
-	return upstreamFiles + model.Version + "/bin/linux/amd64"
-}
 
 // placed lists files as the roles take them.
 func placed(files []kubeconf.File) []map[string]any {
@@ -127,7 +117,7 @@ func (b *builder) declareMembers() error {
 		name := b.name + "-" + worker.Name
 		spec := kubestep.MemberSpec{
 			Host: worker.Name, Owner: string(config.SchedulerKubernetes), ControlPlanes: planes, Endpoint: b.model.Endpoint,
-			GPUs: worker.GPUs, Labels: worker.NodeLabels(), CheckImage: b.checkImage(), EvictionDeadline: b.model.EvictionDeadline,
+			GPUs: worker.GPUs, Labels: worker.NodeLabels(), CheckImage: b.model.CheckImage, EvictionDeadline: b.model.EvictionDeadline,
 			Node: b.nodeVars(worker.Name),
 			Vars: map[string]any{
 				"kubernetes_worker_cluster": b.model.Name, "kubernetes_worker_ignore_preflight": b.ignored(),
@@ -150,15 +140,4 @@ func (b *builder) declareMembers() error {
 		b.last = append(b.last, member)
 	}
 	return nil
-}
-
-// checkImage is that of the pod which validates hosts: it lists GPUs by
-// nvidia-smi -L.
-const checkImage = "nvcr.io/nvidia/cuda:12.8.1-base-ubuntu24.04"
-
-func (b *builder) checkImage() string {
-	if b.env.Lab != nil {
-		return artifacts.GPUCheckImage
-	}
-	return checkImage
 }
