@@ -48,7 +48,7 @@ check: ## Run every linter
 fmt: ## Format the Go code
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
-test: tools ## Run every test, the ones on real daemons and in the lab included (half an hour; GOTEST=-short leaves out the long ones)
+test: tools ## Run every test, the ones on real daemons and in the lab included (forty minutes; GOTEST=-short leaves out the long ones)
 	@tools/install.sh --test
 	@echo "== go test: packages"
 	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v /tests/)
