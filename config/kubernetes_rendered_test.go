@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
@@ -21,36 +20,9 @@ func checkRendered(t *testing.T, env *Environment) {
 	if cluster.Queueing != QueueingKueue {
 		return
 	}
-	for _, p := range queues.Check(asQueues(cluster)) {
+	for _, p := range queues.Check(env.KubernetesQueues()) {
 		t.Errorf("loaded, but refused for the queues: %v", p)
 	}
-}
-
-// asQueues is a cluster as the renderer of Kueue's objects takes it.
-func asQueues(c KubernetesCluster) queues.Cluster {
-	out := queues.Cluster{ControlPlanes: len(c.ControlPlanes)}
-	for _, n := range c.Workers {
-		worker := queues.Worker{Name: n.Name, GPUType: n.GPUType, Switches: n.Switches}
-		for _, t := range n.Taints {
-			worker.Taints = append(worker.Taints, queues.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
-		}
-		out.Workers = append(out.Workers, worker)
-	}
-	for _, t := range c.Teams {
-		team := queues.Team{Name: t.Name, Namespace: t.Namespace, Users: t.Users, Groups: t.Groups, Cohort: t.Cohort, Weight: t.Weight}
-		for _, user := range t.People {
-			team.UIDs = append(team.UIDs, user.UID)
-		}
-		for _, kind := range slices.Sorted(maps.Keys(t.GPUs)) {
-			quota := t.GPUs[kind]
-			team.Quotas = append(team.Quotas, queues.Quota{GPUType: kind, Nominal: quota.Nominal, Borrowing: quota.BorrowingLimit, Lending: quota.LendingLimit})
-		}
-		out.Teams = append(out.Teams, team)
-	}
-	for _, p := range c.PriorityClasses {
-		out.PriorityClasses = append(out.PriorityClasses, queues.PriorityClass{Name: p.Name, Value: p.Value, Description: p.Description})
-	}
-	return out
 }
 
 // A lab's own server has one release, and the check knows which.

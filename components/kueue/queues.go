@@ -81,7 +81,7 @@ func NewQueues(ctx *pulumi.Context, name string, args *QueuesArgs, opts ...pulum
 	if args.Kubeconfig == nil {
 		return nil, errors.New("queues need a kubeconfig")
 	}
-	cluster := asCluster(args.Environment)
+	cluster := args.Environment.KubernetesQueues()
 	objects, err := queues.Objects(cluster)
 	if err != nil {
 		return nil, err

@@ -48,11 +48,6 @@ type FileSet struct {
 	first string
 }
 
-// For returns every file of a host.
-func (s FileSet) For(host string) []File {
-	return append(append([]File{}, s.Node...), s.Own(host)...)
-}
-
 // Own returns the files of a host that not every host has.
 func (s FileSet) Own(host string) []File {
 	files := append([]File{}, s.Host[host]...)

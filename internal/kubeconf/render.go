@@ -26,7 +26,7 @@ type nodeData struct {
 }
 
 // Render writes the file set of a cluster. A cluster with problems is not
-// rendered: the error is then the [Problems] that [Check] reports.
+// rendered: the error is then the [problem.List] that [Check] reports.
 func Render(c Cluster) (FileSet, error) {
 	if problems := Check(c); len(problems) > 0 {
 		return FileSet{}, problems

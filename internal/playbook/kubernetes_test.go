@@ -74,7 +74,7 @@ func (k *kubernetes) nodeVars() vars {
 		"kubernetes_node_ports": []int{6443, 2379, 2380, 10250, 10257, 10259}}
 	hosts := map[string][]kubeconf.File{}
 	for h := range k.hosts {
-		hosts[h] = k.set.For(h)[len(k.set.Node):]
+		hosts[h] = k.set.Own(h)
 	}
 	v["kubernetes_node_host_files"] = hosts
 	return v

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/problem"
 )
 
 // Limits of Kueue.
@@ -28,9 +30,9 @@ var (
 func isLabel(name string) bool { return dnsLabel.MatchString(name) && len(name) <= maxObjectLabel }
 
 // Check reports everything that is wrong with a cluster.
-func Check(c Cluster) Problems {
+func Check(c Cluster) problem.List {
 	c = c.withDefaults()
-	r := &report{}
+	r := &problem.Report{}
 	checkWorkers(r, c)
 	checkTeams(r, c)
 	seen := map[string]string{}
@@ -38,82 +40,82 @@ func Check(c Cluster) Problems {
 		path := fmt.Sprintf("priorityClasses[%d]", i)
 		checkName(r, path+".name", p.Name, seen)
 		if p.Value > maxPriority || p.Value < -maxPriority {
-			r.add(path+".value", fmt.Sprintf("write %d to %d", int(-maxPriority), int(maxPriority)), "%d is out of range", p.Value)
+			r.Add(path+".value", fmt.Sprintf("write %d to %d", int(-maxPriority), int(maxPriority)), "%d is out of range", p.Value)
 		}
 	}
 	checkWord(r, "preemption.withinTeam", c.Preemption.WithinTeam, withinTeam)
 	checkWord(r, "preemption.reclaim", c.Preemption.Reclaim, reclaim)
 	if d, err := time.ParseDuration(c.ReadyTimeout); err != nil || d <= 0 {
-		r.add("readyTimeout", `write it as "10m"`, "%q is not a duration", c.ReadyTimeout)
+		r.Add("readyTimeout", `write it as "10m"`, "%q is not a duration", c.ReadyTimeout)
 	}
-	return r.problems
+	return r.Problems
 }
 
-func checkWord(r *report, path, word string, words []string) {
+func checkWord(r *problem.Report, path, word string, words []string) {
 	if !slices.Contains(words, word) {
-		r.add(path, "write "+strings.Join(words, ", "), "%q is none", word)
+		r.Add(path, "write "+strings.Join(words, ", "), "%q is none", word)
 	}
 }
 
 // checkName wants a DNS label that nothing before has.
-func checkName(r *report, path, name string, seen map[string]string) {
+func checkName(r *problem.Report, path, name string, seen map[string]string) {
 	if !isLabel(name) {
-		r.add(path, "lower-case letters, digits and inner hyphens, at most 63", "%q is not a DNS label", name)
+		r.Add(path, "lower-case letters, digits and inner hyphens, at most 63", "%q is not a DNS label", name)
 		return
 	}
 	if earlier, taken := seen[name]; taken {
-		r.add(path, "", "%s is %s too", name, earlier)
+		r.Add(path, "", "%s is %s too", name, earlier)
 		return
 	}
 	seen[name] = path
 }
 
-func checkWorkers(r *report, c Cluster) {
+func checkWorkers(r *problem.Report, c Cluster) {
 	if len(c.Workers) == 0 {
-		r.add("workers", "name at least one host", "is empty")
+		r.Add("workers", "name at least one host", "is empty")
 	}
 	if n := len(c.gpus()); n > maxFlavors {
-		r.add("workers", "", "%d types of GPU, a queue of Kueue has at most %d flavours", n, maxFlavors)
+		r.Add("workers", "", "%d types of GPU, a queue of Kueue has at most %d flavours", n, maxFlavors)
 	}
 	if n := c.levels() + 1; n > maxLevels {
-		r.add("workers", "", "%d levels of topology, Kueue has at most %d", n, maxLevels)
+		r.Add("workers", "", "%d levels of topology, Kueue has at most %d", n, maxLevels)
 	}
 	fabric := slices.ContainsFunc(c.Workers, func(w Worker) bool { return len(w.Switches) > 0 })
 	for i, w := range c.Workers {
 		path := fmt.Sprintf("workers[%d]", i)
 		if w.GPUType != "" && !isLabel(w.GPUType) || w.GPUType == NoGPU {
-			r.add(path+".gpuType", "lower-case letters, digits and inner hyphens, at most 63", "%q cannot name a type of GPU", w.GPUType)
+			r.Add(path+".gpuType", "lower-case letters, digits and inner hyphens, at most 63", "%q cannot name a type of GPU", w.GPUType)
 		}
 		if fabric && len(w.Switches) == 0 {
-			r.add(path+".switches", "say where it is in the fabric", "%s is under no switch, and other hosts are", w.Name)
+			r.Add(path+".switches", "say where it is in the fabric", "%s is under no switch, and other hosts are", w.Name)
 		}
 		for level, name := range w.Switches {
 			if !labelValue.MatchString(name) || len(name) > maxObjectLabel {
-				r.add(fmt.Sprintf("%s.switches[%d]", path, level), "", "%q is not the value of a label", name)
+				r.Add(fmt.Sprintf("%s.switches[%d]", path, level), "", "%q is not the value of a label", name)
 			}
 		}
 	}
 	for _, gpu := range c.gpus() {
 		if taints := c.sharedTaints(gpu); len(taints) > maxNodeTaints {
-			r.add("workers", "", "the hosts with GPUs of type %s have %d taints in common, a flavour of Kueue has at most %d", gpu, len(taints), maxNodeTaints)
+			r.Add("workers", "", "the hosts with GPUs of type %s have %d taints in common, a flavour of Kueue has at most %d", gpu, len(taints), maxNodeTaints)
 		}
 	}
 }
 
-func checkTeams(r *report, c Cluster) {
+func checkTeams(r *problem.Report, c Cluster) {
 	names, spaces := map[string]string{}, map[string]string{}
 	for i, team := range c.Teams {
 		path := fmt.Sprintf("teams[%d]", i)
 		checkName(r, path+".name", team.Name, names)
 		checkName(r, path+".namespace", team.Namespace, spaces)
 		if strings.HasPrefix(team.Namespace, "kube-") || team.Namespace == ManagerNamespace || team.Namespace == "default" {
-			r.add(path+".namespace", "choose another namespace", "%s is the system's", team.Namespace)
+			r.Add(path+".namespace", "choose another namespace", "%s is the system's", team.Namespace)
 		}
 		if team.Cohort != "" && !isLabel(team.Cohort) {
-			r.add(path+".cohort", "", "%q is not a DNS label", team.Cohort)
+			r.Add(path+".cohort", "", "%q is not a DNS label", team.Cohort)
 		}
 		if team.Weight < 1 {
-			r.add(path+".weight", "write at least 1", "%d is no share", team.Weight)
+			r.Add(path+".weight", "write at least 1", "%d is no share", team.Weight)
 		}
 		for _, ids := range []struct {
 			path string
@@ -121,7 +123,7 @@ func checkTeams(r *report, c Cluster) {
 		}{{path + ".uids", team.UIDs}, {path + ".gids", team.GIDs}} {
 			for j, id := range ids.ids {
 				if id < 1 {
-					r.add(fmt.Sprintf("%s[%d]", ids.path, j), "", "%d is root's or nobody's", id)
+					r.Add(fmt.Sprintf("%s[%d]", ids.path, j), "", "%d is root's or nobody's", id)
 				}
 			}
 		}
@@ -129,19 +131,19 @@ func checkTeams(r *report, c Cluster) {
 	}
 }
 
-func checkQuotas(r *report, c Cluster, i int) {
+func checkQuotas(r *problem.Report, c Cluster, i int) {
 	team, seen := c.Teams[i], map[string]bool{}
 	for j, q := range team.Quotas {
 		path := quotaPath(i, j)
 		if q.GPUType == NoGPU || !slices.Contains(c.gpus(), q.GPUType) {
-			r.add(path+".gpuType", "", "no worker has GPUs of type %q", q.GPUType)
+			r.Add(path+".gpuType", "", "no worker has GPUs of type %q", q.GPUType)
 		}
 		if seen[q.GPUType] {
-			r.add(path+".gpuType", "", "%s has a quota already", q.GPUType)
+			r.Add(path+".gpuType", "", "%s has a quota already", q.GPUType)
 		}
 		seen[q.GPUType] = true
 		if q.Nominal < 0 {
-			r.add(path+".nominal", "", "%d is negative", q.Nominal)
+			r.Add(path+".nominal", "", "%d is negative", q.Nominal)
 		}
 		for _, limit := range []struct {
 			path  string
@@ -151,14 +153,14 @@ func checkQuotas(r *report, c Cluster, i int) {
 				continue
 			}
 			if team.Cohort == "" {
-				r.add(limit.path, "add a cohort", "team %s has nobody to lend to or to borrow from", team.Name)
+				r.Add(limit.path, "add a cohort", "team %s has nobody to lend to or to borrow from", team.Name)
 			}
 			if *limit.value < 0 {
-				r.add(limit.path, "", "%d is negative", *limit.value)
+				r.Add(limit.path, "", "%d is negative", *limit.value)
 			}
 		}
 		if q.Lending != nil && *q.Lending > q.Nominal {
-			r.add(path+".lending", "", "%d is more than nominal, %d", *q.Lending, q.Nominal)
+			r.Add(path+".lending", "", "%d is more than nominal, %d", *q.Lending, q.Nominal)
 		}
 	}
 }

@@ -144,7 +144,7 @@ func Config(c Cluster) Configuration {
 }
 
 // Values are those of Kueue's chart, of [ChartVersion], as Helm takes them. It
-// fails with [Problems].
+// fails with [problem.List].
 func Values(c Cluster) (map[string]any, error) {
 	if problems := Check(c); len(problems) > 0 {
 		return nil, problems

@@ -2,7 +2,7 @@ package queues
 
 // Objects are what the API server is given, in an order in which each finds what
 // it refers to. Those of Kueue's kinds need Kueue's definitions, and its webhooks
-// to answer. It fails with [Problems].
+// to answer. It fails with [problem.List].
 func Objects(c Cluster) ([]Object, error) {
 	if problems := Check(c); len(problems) > 0 {
 		return nil, problems

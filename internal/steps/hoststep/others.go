@@ -89,6 +89,14 @@ func (e NotTheHosts) Error() string { return e.Err.Error() }
 // Unwrap returns the failure.
 func (e NotTheHosts) Unwrap() error { return e.Err }
 
+// IsTheHosts reports whether a failure may say something about the host: it is
+// no [NotTheHosts], and no command that failed on another one.
+func IsTheHosts(err error, host string) bool {
+	var elsewhere NotTheHosts
+	var command *remote.CommandError
+	return !errors.As(err, &elsewhere) && (!errors.As(err, &command) || command.Host == host)
+}
+
 // OverrideVariable, set to "yes" when an environment is destroyed, lets it be
 // destroyed with all that runs there.
 const OverrideVariable = "GPUCLUSTER_DESTROY_RUNNING_JOBS"

@@ -81,9 +81,7 @@ func applyMember(ctx context.Context, in *step.Input) (any, error) {
 // failure is err if it says that something is wrong with the host, else nil:
 // what is wrong elsewhere must not close hosts that work.
 func (m member) failure(ctx context.Context, err error) error {
-	var elsewhere hoststep.NotTheHosts
-	var command *remote.CommandError
-	if errors.As(err, &elsewhere) || errors.As(err, &command) && command.Host != m.spec.Host || m.cluster.Up(ctx) != nil {
+	if !hoststep.IsTheHosts(err, m.spec.Host) || m.cluster.Up(ctx) != nil {
 		return nil
 	}
 	return err

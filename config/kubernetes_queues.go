@@ -1,17 +1,18 @@
-package kueue
+package config
 
 import (
 	"maps"
 	"slices"
 
-	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 )
 
-// asCluster is what an environment says, as the queues' renderer takes it.
-func asCluster(env *config.Environment) queues.Cluster {
-	facts := env.KubernetesCluster()
-	cluster := queues.Cluster{ControlPlanes: len(facts.ControlPlanes), Preemption: asPreemption(facts.Preemption)}
+// KubernetesQueues is what the environment says of its queues and teams, as
+// their objects are made from. The environment has a kubernetes section and is
+// valid.
+func (e *Environment) KubernetesQueues() queues.Cluster {
+	facts := e.KubernetesCluster()
+	cluster := queues.Cluster{ControlPlanes: len(facts.ControlPlanes), Preemption: queuePreemption(facts.Preemption)}
 	for _, node := range facts.Workers {
 		worker := queues.Worker{Name: node.Name, GPUType: node.GPUType, Switches: node.Switches}
 		for _, taint := range node.Taints {
@@ -20,7 +21,7 @@ func asCluster(env *config.Environment) queues.Cluster {
 		cluster.Workers = append(cluster.Workers, worker)
 	}
 	for _, team := range facts.Teams {
-		cluster.Teams = append(cluster.Teams, asTeam(env, team))
+		cluster.Teams = append(cluster.Teams, e.queueTeam(team))
 	}
 	for _, class := range facts.PriorityClasses {
 		cluster.PriorityClasses = append(cluster.PriorityClasses, queues.PriorityClass(class))
@@ -28,10 +29,10 @@ func asCluster(env *config.Environment) queues.Cluster {
 	return cluster
 }
 
-// asTeam resolves a team's ids. Its groups are those by which it is defined, and
+// queueTeam resolves a team's ids. Its groups are those by which it is defined, and
 // its people's own: not the further groups of one of them, which the others
 // would get by it.
-func asTeam(env *config.Environment, team config.KubernetesTeam) queues.Team {
+func (e *Environment) queueTeam(team KubernetesTeam) queues.Team {
 	out := queues.Team{
 		Name: team.Name, Namespace: team.Namespace, Users: team.Users, Groups: team.Groups,
 		Cohort: team.Cohort, Weight: team.Weight,
@@ -41,8 +42,8 @@ func asTeam(env *config.Environment, team config.KubernetesTeam) queues.Team {
 		out.UIDs = append(out.UIDs, user.UID)
 		groups = append(groups, user.Group)
 	}
-	if env.Identity != nil {
-		for _, group := range env.Identity.Groups {
+	if e.Identity != nil {
+		for _, group := range e.Identity.Groups {
 			if slices.Contains(groups, group.Name) {
 				out.GIDs = append(out.GIDs, group.GID)
 			}
@@ -57,17 +58,17 @@ func asTeam(env *config.Environment, team config.KubernetesTeam) queues.Team {
 
 // Kueue's words for those of an environment.
 var (
-	withinTeam = map[config.TeamPreemption]string{
-		config.TeamPreemptNever: "Never", config.TeamPreemptLower: "LowerPriority", config.TeamPreemptLowerOrNewer: "LowerOrNewerEqualPriority",
+	kueueWithinTeam = map[TeamPreemption]string{
+		TeamPreemptNever: "Never", TeamPreemptLower: "LowerPriority", TeamPreemptLowerOrNewer: "LowerOrNewerEqualPriority",
 	}
-	reclaim = map[config.ReclaimPolicy]string{
-		config.ReclaimNever: "Never", config.ReclaimLower: "LowerPriority", config.ReclaimAny: "Any",
+	kueueReclaim = map[ReclaimPolicy]string{
+		ReclaimNever: "Never", ReclaimLower: "LowerPriority", ReclaimAny: "Any",
 	}
 )
 
-func asPreemption(p *config.QueuePreemption) queues.Preemption {
+func queuePreemption(p *QueuePreemption) queues.Preemption {
 	if p == nil {
 		return queues.Preemption{}
 	}
-	return queues.Preemption{WithinTeam: withinTeam[p.WithinTeam], Reclaim: reclaim[p.Reclaim]}
+	return queues.Preemption{WithinTeam: kueueWithinTeam[p.WithinTeam], Reclaim: kueueReclaim[p.Reclaim]}
 }
