@@ -1,5 +1,9 @@
 package config
 
+// LabCharts is where a lab's own server has Helm's charts, by the name that the
+// lab's hosts know it by. Who reaches it from elsewhere needs its address.
+const LabCharts = labArtifacts + "/charts"
+
 // Artifacts says where Kubernetes gets what it is made of. What is left out
 // comes from its makers' own places on the Internet, and in a lab from the lab's
 // own server.

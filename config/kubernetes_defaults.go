@@ -92,5 +92,5 @@ func (e *Environment) setArtifactDefaults() {
 	}
 	set(&e.Artifacts.Registry, labArtifacts)
 	set(&e.Artifacts.Binaries, labArtifacts+"/binaries")
-	set(&e.Artifacts.Charts, labArtifacts+"/charts")
+	set(&e.Artifacts.Charts, LabCharts)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ func secretConfig(stack string) pulumi.RunOption {
 // TestInventory pins the URNs of an environment: a changed type, name or
 // parent would delete and make anew what users have.
 func TestInventory(t *testing.T) {
-	for _, stack := range []string{"lab-slurm", "example-onprem"} {
+	for _, stack := range []string{"lab-slurm", "example-onprem", "lab-kubernetes", "example-onprem-kubernetes"} {
 		t.Run(stack, func(t *testing.T) {
 			golden(t, stack+".inventory", run(t, stack).Inventory())
 		})
@@ -45,7 +46,9 @@ func TestInventory(t *testing.T) {
 // TestEveryStepIsKnown checks that each resource runs a step that exists.
 func TestEveryStepIsKnown(t *testing.T) {
 	registry := steps.All()
-	for _, args := range run(t, "lab-slurm").Commands() {
+	commands := run(t, "lab-slurm").Commands()
+	maps.Copy(commands, run(t, "lab-kubernetes").Commands())
+	for _, args := range commands {
 		name := pulumitest.Step(args)
 		if _, known := registry.Find(name); !known {
 			t.Errorf("%s runs %q, which is no step", args.Name, args.Inputs["create"].StringValue())
@@ -62,7 +65,7 @@ func TestEveryStepIsKnown(t *testing.T) {
 // TestSecretsAreSecret checks that no input holds a secret in clear.
 func TestSecretsAreSecret(t *testing.T) {
 	clear := append([]string{"a-site-key", "c2l0ZQ==", "site-password"}, pulumitest.Secrets...)
-	for _, stack := range []string{"lab-slurm", "example-onprem"} {
+	for _, stack := range []string{"lab-slurm", "example-onprem", "lab-kubernetes"} {
 		for _, args := range run(t, stack).Resources() {
 			for property, value := range args.Inputs {
 				text := pulumitest.Clear(value)

@@ -3,16 +3,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"github.com/gpucluster/pulumi-gpucluster/components/connection"
 	"github.com/gpucluster/pulumi-gpucluster/components/heal"
 	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
 	"github.com/gpucluster/pulumi-gpucluster/components/kubernetes"
-	"github.com/gpucluster/pulumi-gpucluster/components/lab"
 	"github.com/gpucluster/pulumi-gpucluster/components/slurm"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 )
@@ -33,23 +30,20 @@ func build(ctx *pulumi.Context) error {
 	if !ok {
 		return fmt.Errorf("the scheduler %s can be described and checked, but this release does not build it", env.Scheduler)
 	}
-	if k := env.Kubernetes; k != nil && (k.Queueing != config.QueueingNone || len(k.Teams) > 0) {
-		return errors.New("queues and teams of a Kubernetes cluster can be described and checked, but this release does not build them: write queueing: none, and leave teams out")
-	}
 	if err := scheduler.checkChange(env.Name, env, assessment); err != nil {
 		return fmt.Errorf("%s: %w", env.Scheduler, err)
 	}
-	connections, artifacts, err := connect(ctx, env, assessment)
+	reached, err := connect(ctx, env, assessment)
 	if err != nil {
 		return err
 	}
 	machines, err := hosts.NewHosts(ctx, env.Name, &hosts.HostsArgs{
-		Environment: env, Connections: connections, Heal: assessment,
+		Environment: env, Connections: reached.connections, Heal: assessment,
 	})
 	if err != nil {
 		return fmt.Errorf("hosts: %w", err)
 	}
-	outputs, err := scheduler.build(ctx, env, machines, artifacts, assessment)
+	outputs, err := scheduler.build(ctx, env, machines, reached, assessment)
 	if err != nil {
 		return fmt.Errorf("%s: %w", env.Scheduler, err)
 	}
@@ -62,7 +56,7 @@ func build(ctx *pulumi.Context) error {
 // scheduler is how a cluster of one kind is judged and built.
 type scheduler struct {
 	checkChange func(name string, env *config.Environment, assessment *heal.Assessment) error
-	build       func(*pulumi.Context, *config.Environment, *hosts.Hosts, []pulumi.Resource, *heal.Assessment) (pulumi.Map, error)
+	build       func(*pulumi.Context, *config.Environment, *hosts.Hosts, reach, *heal.Assessment) (pulumi.Map, error)
 }
 
 var schedulers = map[config.Scheduler]scheduler{
@@ -70,35 +64,10 @@ var schedulers = map[config.Scheduler]scheduler{
 	config.SchedulerKubernetes: {kubernetes.CheckChange, buildKubernetes},
 }
 
-func buildSlurm(ctx *pulumi.Context, env *config.Environment, machines *hosts.Hosts, _ []pulumi.Resource, assessment *heal.Assessment) (pulumi.Map, error) {
+func buildSlurm(ctx *pulumi.Context, env *config.Environment, machines *hosts.Hosts, _ reach, assessment *heal.Assessment) (pulumi.Map, error) {
 	cluster, err := slurm.NewCluster(ctx, env.Name, &slurm.ClusterArgs{Environment: env, Hosts: machines, Heal: assessment})
 	if err != nil {
 		return nil, err
 	}
 	return cluster.Outputs(), nil
-}
-
-func buildKubernetes(ctx *pulumi.Context, env *config.Environment, machines *hosts.Hosts, artifacts []pulumi.Resource, assessment *heal.Assessment) (pulumi.Map, error) {
-	cluster, err := kubernetes.NewCluster(ctx, env.Name, &kubernetes.ClusterArgs{Environment: env, Hosts: machines, After: artifacts, Heal: assessment})
-	if err != nil {
-		return nil, err
-	}
-	return cluster.Outputs(), nil
-}
-
-// connect makes the hosts and what they fetch from, or finds those that exist.
-func connect(ctx *pulumi.Context, env *config.Environment, assessment *heal.Assessment) (connection.Connections, []pulumi.Resource, error) {
-	if env.Lab == nil {
-		connections, err := connection.FromInventory(env)
-		return connections, nil, err
-	}
-	made, err := lab.NewLab(ctx, env.Name, &lab.LabArgs{Environment: env, Heal: assessment})
-	if err != nil {
-		return nil, nil, fmt.Errorf("lab: %w", err)
-	}
-	var artifacts []pulumi.Resource
-	if made.Artifacts != nil {
-		artifacts = append(artifacts, made.Artifacts)
-	}
-	return made.Connections, artifacts, nil
 }

@@ -22,10 +22,11 @@ export PATH=$bin:$PATH
 # Not who built it from which commit: the same sources give the same program, and git need not trust the folder's owner.
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 
-# The version of the command plugin that the Go SDK in the root go.mod asks for.
+# The versions of the plugins that the Go SDKs in the root go.mod ask for.
 command_plugin=1.2.1
-# How long the download of the real plugin may take before the stand-in is built instead.
-download_limit=30s
+kubernetes_plugin=4.32.0
+# How long the download of a plugin may take before it is built here instead.
+download_limit=60s
 
 say() { printf 'tools: %s\n' "$*"; }
 die() {
@@ -67,16 +68,17 @@ digest() {
 	} | sha256sum | cut -d' ' -f1
 }
 
-# build NAME PACKAGE ABOUT [LDFLAGS [FILE]]: compiles PACKAGE of the module tools/NAME to .tools/bin/NAME, or FILE, unless that is up to date.
+# build NAME PACKAGE ABOUT [LDFLAGS [FILE [FLAG...]]]: compiles PACKAGE of the module tools/NAME to .tools/bin/NAME, or FILE, unless that is up to date.
 build() {
 	local name=$1 package=$2 about=$3 ldflags=${4:-} file=${5:-$bin/$1} stamp want
+	shift $(($# > 5 ? 5 : $#))
 	stamp=$tools/stamps/$name
 	want=$(digest "$root/tools/$name")
 	if [[ -x $file && -r $stamp && $(<"$stamp") == "$want" ]]; then
 		return
 	fi
 	say "$name: compiling (about $about on 2 cores the first time)"
-	with_progress "$name" go build -C "$root/tools/$name" -ldflags "$ldflags" -o "$file" "$package" ||
+	with_progress "$name" go build -C "$root/tools/$name" -ldflags "$ldflags" -o "$file" "$@" "$package" ||
 		die "$name could not be built; the lines above say why. It needs the modules named in tools/$name/go.mod: check GOPROXY and the network"
 	printf '%s\n' "$want" >"$stamp"
 }
@@ -101,28 +103,46 @@ need_packages() {
 	with_progress "packages ${missing[*]}" $install || die "packages could not be installed; type: $install"
 }
 
-# command_plugin: the real plugin when it can be downloaded, else our stand-in with the same schema. The outcome is
-# remembered, so that an offline machine waits for the download once.
-command_plugin() {
-	local stamp=$tools/stamps/command-plugin-$command_plugin home=$PULUMI_HOME/plugins/resource-command-v$command_plugin
+# plugin NAME VERSION BUILDER: Pulumi's plugin NAME when it can be downloaded, else the one that BUILDER makes in .tools/bin.
+# The outcome is remembered, so that an offline machine waits for the download once.
+plugin() {
+	local name=$1 version=$2 builder=$3
+	local stamp=$tools/stamps/$name-plugin-$version home=$PULUMI_HOME/plugins/resource-$name-v$version program=pulumi-resource-$name
 	if [[ ! -r $stamp ]]; then
-		if [[ -d $home ]] || with_progress "command plugin $command_plugin" \
-			timeout "$download_limit" pulumi plugin install resource command "$command_plugin" 2>/dev/null; then
+		if [[ -d $home ]] || with_progress "$name plugin $version" \
+			timeout "$download_limit" pulumi plugin install resource "$name" "$version" 2>/dev/null; then
 			printf 'real\n' >"$stamp"
 		else
-			say "command plugin $command_plugin cannot be downloaded here: the stand-in in tools/pulumi-resource-command takes its place (make clean-tools forgets this)"
-			printf 'stand-in\n' >"$stamp"
+			say "$name plugin $version cannot be downloaded here: it is built in tools/$program (make clean-tools forgets this)"
+			printf 'built\n' >"$stamp"
 		fi
 	fi
 	if [[ $(<"$stamp") == real ]]; then
 		return
 	fi
-	build pulumi-resource-command . "1 min" "-X main.version=$command_plugin"
+	"$builder" "$version"
 	# On PATH Pulumi finds it too, with a warning. A plugin home that is not ours is left alone.
-	if [[ $PULUMI_HOME == "$tools/pulumi" && ! $home/pulumi-resource-command -ef $bin/pulumi-resource-command ]]; then
+	if [[ $PULUMI_HOME == "$tools/pulumi" && ! $home/$program -ef $bin/$program ]]; then
 		mkdir -p "$home"
-		ln -f "$bin/pulumi-resource-command" "$home/pulumi-resource-command"
+		ln -f "$bin/$program" "$home/$program"
 	fi
+}
+
+# command_plugin VERSION: a stand-in of our own with the same schema.
+command_plugin() {
+	build pulumi-resource-command . "1 min" "-X main.version=$1"
+}
+
+# kubernetes_plugin VERSION: upstream's own, from its module. What it embeds lies in another folder of the module, and is laid over
+# ours while it is compiled.
+kubernetes_plugin() {
+	local folder=$root/tools/pulumi-resource-kubernetes upstream module overlay=$tools/overlay.json
+	upstream=github.com/pulumi/pulumi-kubernetes/provider/v4
+	go mod download -C "$folder" "$upstream" || die "the module of the kubernetes plugin could not be downloaded: check GOPROXY and the network"
+	module=$(go list -C "$folder" -m -f '{{.Dir}}' "$upstream")/cmd/pulumi-resource-kubernetes
+	printf '{"Replace": {"%s": "%s", "%s": "%s"}}\n' "$folder/schema.json" "$module/schema.json" \
+		"$folder/terraform-mapping.json" "$module/terraform-mapping.json" >"$overlay"
+	build pulumi-resource-kubernetes . "7 min" "-s -w -X $upstream/pkg/version.Version=$1" "" -overlay "$overlay"
 }
 
 command -v go >/dev/null || die "go is missing: install Go 1.26 or newer from https://go.dev/dl"
@@ -151,7 +171,8 @@ says() {
 	esac
 }
 needs_lab() { says 'lab:'; }
-needs_artifacts() { needs_lab && says 'scheduler:[[:space:]]*["'\'']?(kubernetes|hybrid)\b'; }
+needs_kubernetes() { says 'scheduler:[[:space:]]*["'\'']?(kubernetes|hybrid)\b'; }
+needs_artifacts() { needs_lab && needs_kubernetes; }
 
 need_packages ansible-core:ansible-playbook openssh-client:ssh python3:python3
 if needs_lab; then
@@ -163,7 +184,10 @@ build pulumi github.com/pulumi/pulumi/pkg/v3/cmd/pulumi "3 min" "-X github.com/p
 build pulumi-language-go github.com/pulumi/pulumi/sdk/v3/go/pulumi-language-go "1 min" "" "$bin/pulumi-language-go-host"
 cmp -s "$root/tools/pulumi-language-go/wrapper.sh" "$bin/pulumi-language-go" ||
 	install -m 755 "$root/tools/pulumi-language-go/wrapper.sh" "$bin/pulumi-language-go"
-command_plugin
+plugin command "$command_plugin" command_plugin
+if needs_kubernetes; then
+	plugin kubernetes "$kubernetes_plugin" kubernetes_plugin
+fi
 
 # Go itself knows whether these are up to date (embedded files included), so there is no stamp. The program of the
 # stacks is built here, where progress shows; Pulumi finds it up to date (tools/stack.sh).

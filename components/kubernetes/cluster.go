@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/pulumi/pulumi-command/sdk/go/command/local"
+	api "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/components/connection"
@@ -29,9 +30,15 @@ type Cluster struct {
 	Smoke pulumi.StringOutput
 	// Kubeconfig is the administrator's. It is a secret.
 	Kubeconfig pulumi.StringOutput
+	// Provider reaches the cluster, for objects in it. They are made with
+	// pulumi.DeletedWith of it: they go with the cluster, whether or not its API
+	// still answers.
+	Provider *api.Provider
 
+	name        string
 	env         *config.Environment
 	connections connection.Connections
+	last        []pulumi.Resource
 }
 
 // ClusterArgs says what the cluster is. All fields but the connections of
@@ -55,7 +62,6 @@ type ClusterArgs struct {
 type builder struct {
 	*Cluster
 	ctx   *pulumi.Context
-	name  string
 	model config.KubernetesCluster
 	hosts *hosts.Hosts
 	heal  *heal.Assessment
@@ -64,10 +70,9 @@ type builder struct {
 
 	planes   []*local.Command
 	outcomes []pulumi.StringOutput
-	last     []pulumi.Resource
 }
 
-// NewCluster declares the cluster. A membership's URN does not contain the
+// NewCluster declares the cluster, all but its [Cluster.Guard]. A membership's URN does not contain the
 // scheduler, so that a host can move to another one by an update; it is
 // therefore no child of the cluster.
 func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pulumi.ResourceOption) (*Cluster, error) {
@@ -93,15 +98,15 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 		return nil, fmt.Errorf("rendering the configuration: %w", err)
 	}
 	b := &builder{
-		Cluster: &Cluster{env: args.Environment, connections: args.Hosts.Connections},
-		ctx:     ctx, name: name, model: args.Environment.KubernetesCluster(), hosts: args.Hosts, heal: args.Heal,
+		Cluster: &Cluster{name: name, env: args.Environment, connections: args.Hosts.Connections},
+		ctx:     ctx, model: args.Environment.KubernetesCluster(), hosts: args.Hosts, heal: args.Heal,
 		after: args.After, files: files,
 	}
 	if err := ctx.RegisterComponentResource("gpucluster:kubernetes:Cluster", name, b.Cluster, opts...); err != nil {
 		return nil, err
 	}
 	for _, declare := range []func() error{
-		b.declareControlPlanes, b.declareKubeconfig, b.declareMembers, b.declareGuard, b.declareSmoke, b.declareGate,
+		b.declareControlPlanes, b.declareKubeconfig, b.declareMembers, b.declareSmoke, b.declareGate,
 	} {
 		if err := declare(); err != nil {
 			return nil, err
@@ -113,17 +118,17 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	})
 }
 
-// connections of hosts, in that order.
-func (b *builder) connections(all ...string) []connection.Connection {
+// reach is how hosts are reached, in that order.
+func (c *Cluster) reach(all ...string) []connection.Connection {
 	out := make([]connection.Connection, len(all))
 	for i, host := range all {
-		out[i] = b.hosts.Connections[host]
+		out[i] = c.connections[host]
 	}
 	return out
 }
 
 // controlPlanes by name, the first one first.
-func (b *builder) controlPlanes() []string { return nodeNames(b.model.ControlPlanes) }
+func (c *Cluster) controlPlanes() []string { return nodeNames(c.env.KubernetesCluster().ControlPlanes) }
 
 func nodeNames(nodes []config.KubernetesNode) []string {
 	names := make([]string, len(nodes))

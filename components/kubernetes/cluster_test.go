@@ -29,8 +29,15 @@ func program(env *config.Environment) pulumi.RunFunc {
 		if err != nil {
 			return err
 		}
-		_, err = kubernetes.NewCluster(ctx, "c", &kubernetes.ClusterArgs{Environment: env, Hosts: machines, Heal: assessment})
-		return err
+		cluster, err := kubernetes.NewCluster(ctx, "c", &kubernetes.ClusterArgs{Environment: env, Hosts: machines, Heal: assessment})
+		if err != nil {
+			return err
+		}
+		var inside pulumi.CustomResourceState
+		if err := ctx.RegisterResource("test:test:Inside", "inside", nil, &inside); err != nil {
+			return err
+		}
+		return cluster.Guard(ctx, &inside)
 	}
 }
 
@@ -97,10 +104,11 @@ func TestInventory(t *testing.T) {
 		"command:local:Command c-gpu1 (parent gpucluster-s)", "command:local:Command c-gpu2 (parent gpucluster-s)",
 		"command:local:Command c-guard (parent c)", "command:local:Command c-kubeconfig (parent c)",
 		"command:local:Command c-smoke (parent c)", "gpucluster:kubernetes:Cluster c (parent gpucluster-s)",
+		"pulumi:providers:kubernetes c-api (parent c)",
 	}
 	var got []string
 	for _, line := range strings.Split(strings.TrimSpace(r.Inventory()), "\n") {
-		if !strings.Contains(line, "machines") {
+		if !strings.Contains(line, "machines") && !strings.Contains(line, "inside") {
 			got = append(got, line)
 		}
 	}
@@ -119,7 +127,7 @@ func TestOrder(t *testing.T) {
 		"c-ctl3-control-plane": {[]string{"c-ctl1-control-plane", "c-ctl2-control-plane"}, nil},
 		"c-gpu1":               {[]string{"c-ctl3-control-plane", "machines-gpu1-baseline"}, []string{"c-gpu2", "machines-gpu2-baseline", "c-smoke"}},
 		"c-smoke":              {[]string{"c-gpu1", "c-gpu2"}, nil},
-		"c-guard":              {[]string{"c-gpu1", "c-gpu2", "c-ctl1-control-plane"}, []string{"c-smoke"}},
+		"c-guard":              {[]string{"c-gpu1", "c-gpu2", "c-ctl1-control-plane", "inside"}, nil},
 		"c-gate":               {[]string{"c-smoke", "c-gpu2"}, nil},
 	} {
 		before := r.Before(name)

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -83,7 +84,7 @@ func (b *builder) declareControlPlanes() error {
 				Version: b.model.Version, PodCIDR: b.model.PodCIDR, ServiceCIDR: b.model.ServiceCIDR,
 				Node: b.nodeVars(host, apiPort, etcdPort, etcdPeerPort), Vars: vars,
 			},
-			Targets: b.connections(reached...), Later: b.hosts.OwnerEntry(), Heal: b.heal.Count(name),
+			Targets: b.reach(reached...), Later: b.hosts.OwnerEntry(), Heal: b.heal.Count(name),
 			Toolkit: kubestep.Toolkit(playbook.KubernetesNode, playbook.KubernetesControlPlane),
 		}, pulumi.Parent(b.Cluster), pulumi.DependsOn(after))
 		if err != nil {
@@ -99,15 +100,23 @@ func (b *builder) declareControlPlanes() error {
 func (b *builder) declareKubeconfig() error {
 	kubeconfig, err := stepresource.New(b.ctx, b.name+"-kubeconfig", stepresource.Args{
 		Step:    kubestep.Kubeconfig,
-		Spec:    kubestep.KubeconfigSpec{ControlPlanes: b.controlPlanes(), Endpoint: b.model.Endpoint},
-		Targets: b.connections(b.controlPlanes()...), SecretResult: true,
+		Spec:    kubestep.KubeconfigSpec{ControlPlanes: b.controlPlanes(), Endpoint: b.model.Endpoint, Direct: b.direct()},
+		Targets: b.reach(b.controlPlanes()...), SecretResult: true,
 		Later: map[string]pulumi.StringInput{kubestep.EnvBegan: b.planes[0].Stdout},
 	}, pulumi.Parent(b.Cluster), pulumi.DependsOn([]pulumi.Resource{b.planes[0]}))
 	if err != nil {
 		return err
 	}
 	b.Kubeconfig = pulumi.ToSecret(kubeconfig.Stdout.ApplyT(kubestep.ReadKubeconfig)).(pulumi.StringOutput)
-	return nil
+	return b.declareProvider()
+}
+
+// direct tells whether the endpoint's name means something to the cluster's hosts
+// alone: a lab has its own resolver, and the name of a control plane is the
+// inventory's.
+func (b *builder) direct() bool {
+	host, _, _ := strings.Cut(b.model.Endpoint, ":")
+	return b.env.Lab != nil || slices.Contains(b.controlPlanes(), host)
 }
 
 // declareMembers makes one membership a worker.
@@ -128,7 +137,7 @@ func (b *builder) declareMembers() error {
 			after = append(after, plane)
 		}
 		member, err := stepresource.New(b.ctx, name, stepresource.Args{
-			Step: kubestep.Member, Spec: spec, Targets: b.connections(append([]string{worker.Name}, planes...)...),
+			Step: kubestep.Member, Spec: spec, Targets: b.reach(append([]string{worker.Name}, planes...)...),
 			Later: b.hosts.Later(worker.Name), Heal: b.heal.Count(name),
 			Toolkit: kubestep.Toolkit(playbook.KubernetesNode, playbook.KubernetesWorker),
 		}, pulumi.DependsOn(slices.Concat(after, b.after)))

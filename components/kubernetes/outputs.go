@@ -28,7 +28,7 @@ func (c *Cluster) Outputs() pulumi.Map {
 	outputs := pulumi.Map{
 		"name":        pulumi.String(c.env.Name),
 		"scheduler":   pulumi.String(string(c.env.Scheduler)),
-		"controllers": pulumi.ToStringArray(nodeNames(c.env.KubernetesCluster().ControlPlanes)),
+		"controllers": pulumi.ToStringArray(c.controlPlanes()),
 		"targets":     stepresource.Targets(all),
 		"kubeconfig":  c.Kubeconfig,
 		"ledger":      c.Ledger,

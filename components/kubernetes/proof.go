@@ -22,7 +22,7 @@ func (b *builder) declareSmoke() error {
 		spec.Hosts[worker.Name] = worker.GPUs
 	}
 	smoke, err := stepresource.New(b.ctx, name, stepresource.Args{
-		Step: kubestep.Smoke, Spec: spec, Targets: b.connections(b.controlPlanes()...), Heal: b.heal.Count(name),
+		Step: kubestep.Smoke, Spec: spec, Targets: b.reach(b.controlPlanes()...), Heal: b.heal.Count(name),
 	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
 	if err != nil {
 		return err
@@ -40,12 +40,13 @@ func (b *builder) declareGate() error {
 	return err
 }
 
-// declareGuard makes what is deleted first and may refuse. It waits for all that
-// does something when it is deleted, and for nothing else.
-func (b *builder) declareGuard() error {
-	_, err := stepresource.New(b.ctx, b.name+"-guard", stepresource.Args{
-		Step: kubestep.Guard, Spec: kubestep.GuardSpec{ControlPlanes: b.controlPlanes(), Lab: b.env.Lab != nil},
-		Targets: b.connections(b.controlPlanes()...),
-	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+// Guard declares what refuses a destruction while pods of people run. It is
+// deleted before everything else of the cluster, and before what else lies in the
+// cluster by this program: inside. So it is called last, once.
+func (c *Cluster) Guard(ctx *pulumi.Context, inside ...pulumi.Resource) error {
+	_, err := stepresource.New(ctx, c.name+"-guard", stepresource.Args{
+		Step: kubestep.Guard, Spec: kubestep.GuardSpec{ControlPlanes: c.controlPlanes(), Lab: c.env.Lab != nil},
+		Targets: c.reach(c.controlPlanes()...),
+	}, pulumi.Parent(c), pulumi.DependsOn(slices.Concat(c.last, inside)))
 	return err
 }

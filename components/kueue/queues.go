@@ -12,18 +12,19 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/gpucluster/pulumi-gpucluster/components/heal"
 	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/kuberesource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kueuestep"
 )
 
 const (
-	// upstreamChart is where Kueue's makers have their chart.
-	upstreamChart = "oci://registry.k8s.io/kueue/charts/kueue"
+	// makersCharts is where Kueue's makers have their chart.
+	makersCharts = "oci://registry.k8s.io/kueue/charts"
 	// releaseLimit is how long Kueue may take until it runs, in seconds: its image
 	// is pulled within it.
 	releaseLimit = 600
@@ -34,9 +35,6 @@ const (
 // Queues are Kueue and the queues of an environment's teams.
 type Queues struct {
 	pulumi.ResourceState
-
-	// Provider is how Kubernetes is reached, for objects of a program's own.
-	Provider *kubernetes.Provider
 }
 
 // QueuesArgs says what is queued and where. The environment is plain: it decides
@@ -47,14 +45,15 @@ type QueuesArgs struct {
 	Environment *config.Environment
 	// Kubeconfig is an administrator's. It is kept secret.
 	Kubeconfig pulumi.StringInput
-	// Chart is Kueue's, of release 0.17.0, as Helm names it: a file, a URL, or a
-	// place in a registry. Default: where its makers have it. A file has to be
-	// there at the same place wherever the program runs.
-	Chart pulumi.StringInput
-	// DeletedWith is a resource with which the cluster goes: when it is deleted
-	// too, nothing here is deleted by itself, so that no API has to answer.
-	// Default: each object is deleted.
-	DeletedWith pulumi.Resource
+	// Provider reaches the same cluster. When it is deleted too, nothing here is
+	// deleted by itself, so that no API has to answer.
+	Provider pulumi.ProviderResource
+	// Charts is a place that has Kueue's chart, of release 0.17.0: a registry
+	// (oci://), or a URL or folder with the file kueue-0.17.0.tgz. A folder is
+	// relative to the program's. Default, also for "": where its makers have it.
+	Charts pulumi.StringInput
+	// Heal says what needs repair. Default: nothing.
+	Heal *heal.Assessment
 }
 
 // builder is what is being declared.
@@ -78,8 +77,8 @@ func NewQueues(ctx *pulumi.Context, name string, args *QueuesArgs, opts ...pulum
 	if args.Environment.Kubernetes.Queueing != config.QueueingKueue {
 		return nil, fmt.Errorf("the environment has %q as kubernetes.queueing, not %q", args.Environment.Kubernetes.Queueing, config.QueueingKueue)
 	}
-	if args.Kubeconfig == nil {
-		return nil, errors.New("queues need a kubeconfig")
+	if args.Kubeconfig == nil || args.Provider == nil {
+		return nil, errors.New("queues need a kubeconfig, and a provider that reaches the same cluster")
 	}
 	cluster := args.Environment.KubernetesQueues()
 	objects, err := queues.Objects(cluster)
@@ -94,9 +93,6 @@ func NewQueues(ctx *pulumi.Context, name string, args *QueuesArgs, opts ...pulum
 	if err := ctx.RegisterComponentResource("gpucluster:kueue:Queues", name, b.Queues, opts...); err != nil {
 		return nil, err
 	}
-	if err := b.declareProvider(); err != nil {
-		return nil, err
-	}
 	ready, err := b.declareKueue(values)
 	if err != nil {
 		return nil, err
@@ -109,49 +105,28 @@ func NewQueues(ctx *pulumi.Context, name string, args *QueuesArgs, opts ...pulum
 	return b.Queues, ctx.RegisterResourceOutputs(b.Queues, pulumi.Map{})
 }
 
-func (b *builder) kubeconfig() pulumi.StringOutput {
-	return pulumi.ToSecret(b.args.Kubeconfig).(pulumi.StringOutput)
-}
-
-// declareProvider names the cluster: without it every object would be replaced
-// when the kubeconfig's certificate is.
-func (b *builder) declareProvider() error {
-	provider, err := kubernetes.NewProvider(b.ctx, b.name+"-api", &kubernetes.ProviderArgs{
-		Kubeconfig:        b.kubeconfig(),
-		ClusterIdentifier: pulumi.String(b.args.Environment.Name),
-	}, pulumi.Parent(b.Queues))
-	b.Provider = provider
-	return err
-}
-
 // options are those of everything that lies in the cluster.
 func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
-	opts := []pulumi.ResourceOption{pulumi.Parent(b.Queues), pulumi.Provider(b.Provider), pulumi.DependsOn(after)}
-	if b.args.DeletedWith != nil {
-		opts = append(opts, pulumi.DeletedWith(b.args.DeletedWith))
+	return []pulumi.ResourceOption{
+		pulumi.Parent(b.Queues), pulumi.Provider(b.args.Provider), pulumi.DeletedWith(b.args.Provider), pulumi.DependsOn(after),
 	}
-	return opts
 }
 
 // declareKueue installs the chart and returns what has to be done before Kueue's
 // objects are made. The chart has its definitions among its templates, so that
 // Helm renews them, and takes them away with everything of their kinds.
 func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
-	chart := b.args.Chart
-	if chart == nil {
-		chart = pulumi.String(upstreamChart)
+	charts := b.args.Charts
+	if charts == nil {
+		charts = pulumi.String("")
 	}
-	release, err := b.register("kubernetes:helm.sh/v3:Release", b.name+"-release", kubernetes.UntypedArgs{
-		"chart":           chart,
-		"version":         pulumi.String(queues.ChartVersion),
-		"name":            pulumi.String(queues.ReleaseName),
-		"namespace":       pulumi.String(queues.ManagerNamespace),
-		"createNamespace": pulumi.Bool(true),
-		"timeout":         pulumi.Int(releaseLimit),
-		"values":          asInput(values),
-		// What the SDK says of each release, by which the plugin knows it.
-		"compat": pulumi.String("true"),
-	})
+	name := b.name + "-ready"
+	repairs := b.args.Heal.Count(name)
+	release, err := kuberesource.NewRelease(b.ctx, b.name+"-release", kuberesource.Release{
+		Chart:   kuberesource.Chart(charts, pulumi.String(makersCharts), queues.ReleaseName, queues.ChartVersion),
+		Version: queues.ChartVersion, Name: queues.ReleaseName, Namespace: queues.ManagerNamespace,
+		Values: values, Limit: releaseLimit, Repairs: repairs,
+	}, b.options()...)
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +139,9 @@ func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stepresource.New(b.ctx, b.name+"-ready", stepresource.Args{
+	return stepresource.New(b.ctx, name, stepresource.Args{
 		Step:    kueuestep.Ready,
 		Spec:    kueuestep.ReadySpec{Flavor: probe, Limit: readyLimit, Release: queues.ChartVersion + " " + hex.EncodeToString(digest[:6])},
-		Secrets: map[string]pulumi.StringInput{kueuestep.SecretKubeconfig: b.kubeconfig()},
+		Secrets: map[string]pulumi.StringInput{kueuestep.SecretKubeconfig: b.args.Kubeconfig}, Heal: repairs,
 	}, pulumi.Parent(b.Queues), pulumi.DependsOn([]pulumi.Resource{release}))
 }

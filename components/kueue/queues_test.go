@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -70,16 +71,16 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// run declares queues, and a resource with which they are deleted.
+// run declares queues in a cluster.
 func run(t *testing.T, env *config.Environment) *pulumitest.Recorder {
 	t.Helper()
 	return pulumitest.Run(t, "s", func(ctx *pulumi.Context) error {
-		var cluster pulumi.ResourceState
-		if err := ctx.RegisterComponentResource("test:test:Cluster", "cluster", &cluster); err != nil {
+		api, err := kubernetes.NewProvider(ctx, "api", &kubernetes.ProviderArgs{})
+		if err != nil {
 			return err
 		}
-		_, err := kueue.NewQueues(ctx, "q", &kueue.QueuesArgs{
-			Environment: env, Kubeconfig: pulumi.String(canary), Chart: pulumi.String("kueue.tgz"), DeletedWith: &cluster,
+		_, err = kueue.NewQueues(ctx, "q", &kueue.QueuesArgs{
+			Environment: env, Kubeconfig: pulumi.String(canary), Provider: api, Charts: pulumi.String("charts"),
 		})
 		return err
 	})
@@ -138,10 +139,10 @@ func TestOrder(t *testing.T) {
 func TestEveryObjectGoesWithTheCluster(t *testing.T) {
 	for name, args := range byName(run(t, environment(t, teams))) {
 		if strings.HasPrefix(args.TypeToken, "kubernetes:") {
-			if !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::cluster") {
+			if !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::api") {
 				t.Errorf("%s is deleted with %q", name, args.RegisterRPC.GetDeletedWith())
 			}
-			if !strings.Contains(args.RegisterRPC.GetProvider(), "::q-api::") {
+			if !strings.Contains(args.RegisterRPC.GetProvider(), "::api::") {
 				t.Errorf("%s is reached through %q", name, args.RegisterRPC.GetProvider())
 			}
 		}
@@ -161,15 +162,6 @@ func TestCaseK13(t *testing.T) {
 	}
 }
 
-// TestProviderNamesTheCluster checks that a renewed certificate in the kubeconfig
-// replaces nothing.
-func TestProviderNamesTheCluster(t *testing.T) {
-	provider := byName(run(t, environment(t, teams)))["q-api"]
-	if got := provider.Inputs["clusterIdentifier"]; !got.IsString() || got.StringValue() != "teams" {
-		t.Errorf("the cluster is called %v", got)
-	}
-}
-
 // TestObjects checks what of an environment arrives in objects.
 func TestObjects(t *testing.T) {
 	all := byName(run(t, environment(t, teams)))
@@ -179,7 +171,7 @@ func TestObjects(t *testing.T) {
 		"q-validatingadmissionpolicy-gpucluster-team-product":  "variables.users.all(id, id in [20002])",
 		"q-rolebinding-research-gpucluster-edit":               "research",
 		"q-workloadpriorityclass-urgent":                       "displaces batch jobs of the same team",
-		"q-release":                                            "kueue.tgz",
+		"q-release":                                            "charts/kueue-0.17.0.tgz",
 	} {
 		if text := all[name].Inputs.Mappable(); !strings.Contains(strings.ReplaceAll(fmt.Sprint(text), "\n", " "), want) {
 			t.Errorf("%s has no %q: %v", name, want, text)
@@ -204,7 +196,8 @@ func TestArguments(t *testing.T) {
 		"Slurm's":        {&kueue.QueuesArgs{Environment: environment(t, filepath.Join("..", "..", "stacks", "Pulumi.lab-slurm.yaml")), Kubeconfig: key}, "kubernetes section"},
 		"Volcano's":      {&kueue.QueuesArgs{Environment: other, Kubeconfig: key}, `"volcano" as kubernetes.queueing`},
 		"no kubeconfig":  {&kueue.QueuesArgs{Environment: good}, "need a kubeconfig"},
-		"a wrong object": {&kueue.QueuesArgs{Environment: wrong, Kubeconfig: key}, "b200"},
+		"no provider":    {&kueue.QueuesArgs{Environment: good, Kubeconfig: key}, "and a provider"},
+		"a wrong object": {&kueue.QueuesArgs{Environment: wrong, Kubeconfig: key, Provider: &kubernetes.Provider{}}, "b200"},
 	} {
 		r := &pulumitest.Recorder{}
 		err := r.Run("s", func(ctx *pulumi.Context) error {

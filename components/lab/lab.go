@@ -29,6 +29,8 @@ type Lab struct {
 	// Artifacts is the server of images and binaries that hosts of a Kubernetes
 	// cluster fetch from; nil where none is needed.
 	Artifacts pulumi.Resource
+	// Charts is the URL of Helm's charts there, as this machine reaches it.
+	Charts pulumi.StringOutput
 }
 
 // LabArgs says which hosts to make. All fields are plain: they decide which
@@ -99,7 +101,7 @@ func NewLab(ctx *pulumi.Context, name string, args *LabArgs, opts ...pulumi.Reso
 		if err != nil {
 			return nil, err
 		}
-		l.Artifacts = served
+		l.Artifacts, l.Charts = served, charts(served.Stdout)
 	}
 
 	for _, host := range env.AllHosts() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 	"github.com/gpucluster/pulumi-gpucluster/internal/lab"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/labstep"
 )
@@ -28,6 +29,16 @@ func partOf(result pulumi.StringOutput, pick func(lab.HostInfo) string) pulumi.S
 	return result.ApplyT(func(text string) (string, error) {
 		info, err := labstep.ReadHost(text)
 		return pick(info), err
+	}).(pulumi.StringOutput)
+}
+
+func charts(result pulumi.StringOutput) pulumi.StringOutput {
+	return result.ApplyT(func(text string) (string, error) {
+		var info lab.ArtifactsInfo
+		if err := json.Unmarshal([]byte(text), &info); err != nil {
+			return "", fmt.Errorf("reading the result of the lab's server of artifacts: %w", err)
+		}
+		return "http://" + info.Address + "/" + artifacts.ChartsFolder, nil
 	}).(pulumi.StringOutput)
 }
 

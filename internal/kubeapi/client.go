@@ -26,8 +26,13 @@ const requestLimit = 30 * time.Second
 // Client talks to one API server.
 type Client struct {
 	server, token string
+	authority     []byte
 	http          *http.Client
 }
+
+// Authority is the certificate of who vouches for the server, as PEM. A cluster
+// has the same one as long as it is there.
+func (c *Client) Authority() []byte { return c.authority }
 
 // Refusal is a server's no.
 type Refusal struct {
@@ -85,6 +90,7 @@ func New(text []byte) (*Client, error) {
 		for _, cluster := range file.Clusters {
 			if cluster.Name == named.Context.Cluster {
 				c.server, settings.ServerName = cluster.Cluster.Server, cluster.Cluster.ServerName
+				c.authority = cluster.Cluster.Authority
 				settings.RootCAs = x509.NewCertPool()
 				settings.RootCAs.AppendCertsFromPEM(cluster.Cluster.Authority)
 			}

@@ -26,7 +26,7 @@ var Results = map[string]string{
 	"host-owner":  `"an-owner"`,
 	"slurm-keys":  `{"munge":"a-munge-key","database":"a-password"}`,
 
-	"kubernetes-kubeconfig": `{"kubeconfig":"a-kubeconfig"}`,
+	"kubernetes-kubeconfig": `{"kubeconfig":"{current-context: c, contexts: [{name: c, context: {cluster: k, user: u}}], clusters: [{name: k, cluster: {server: 'https://192.0.2.1:6443'}}], users: [{name: u, user: {token: a-kubeconfig}}]}"}`,
 }
 
 // Secrets are the clear texts in [Results] that must stay secret.

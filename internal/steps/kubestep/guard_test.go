@@ -9,8 +9,8 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
-// answering is a kubectl whose API server answers, with pods given as JSON objects.
-func answering(pods ...string) string {
+// podsAre is a kubectl whose API server answers, with pods given as JSON objects.
+func podsAre(pods ...string) string {
 	return fmt.Sprintf(`case "$*" in
 *"get -o json pods"*) cat <<'END'
 {"items":[%s]}
@@ -37,18 +37,18 @@ func TestGuard(t *testing.T) {
 		want     []string // in the refusal; none: it passes
 		log      string   // what it says when it passes
 	}{
-		"a pod runs": {kubectl: answering(append(own, pod("team-a", "train-0", "Running"))...), planes: []string{"ctl1"},
+		"a pod runs": {kubectl: podsAre(append(own, pod("team-a", "train-0", "Running"))...), planes: []string{"ctl1"},
 			want: []string{"pods are on the cluster (1)", "team-a/train-0, Running on gpu1", hoststep.OverrideVariable + "=yes"}},
-		"a pod waits":                        {kubectl: answering(pod("team-a", "train-0", "Pending")), planes: []string{"ctl1"}, want: []string{"on the cluster (1)"}},
-		"pods have ended":                    {kubectl: answering(pod("team-a", "train-0", "Succeeded"), pod("team-a", "train-1", "Failed")), planes: []string{"ctl1"}},
-		"only the cluster's own":             {kubectl: answering(own...), planes: []string{"ctl1"}},
-		"overridden":                         {kubectl: answering(pod("team-a", "train-0", "Running")), planes: []string{"ctl1"}, override: "yes", log: "not waited for"},
-		"another word does not override":     {kubectl: answering(pod("team-a", "train-0", "Running")), planes: []string{"ctl1"}, override: "true", want: []string{"on the cluster (1)"}},
+		"a pod waits":                        {kubectl: podsAre(pod("team-a", "train-0", "Pending")), planes: []string{"ctl1"}, want: []string{"on the cluster (1)"}},
+		"pods have ended":                    {kubectl: podsAre(pod("team-a", "train-0", "Succeeded"), pod("team-a", "train-1", "Failed")), planes: []string{"ctl1"}},
+		"only the cluster's own":             {kubectl: podsAre(own...), planes: []string{"ctl1"}},
+		"overridden":                         {kubectl: podsAre(pod("team-a", "train-0", "Running")), planes: []string{"ctl1"}, override: "yes", log: "not waited for"},
+		"another word does not override":     {kubectl: podsAre(pod("team-a", "train-0", "Running")), planes: []string{"ctl1"}, override: "true", want: []string{"on the cluster (1)"}},
 		"the API server is down":             {kubectl: silent, planes: []string{"ctl1"}, want: []string{"nobody can tell whether pods run", hoststep.OverrideVariable + "=yes"}},
 		"a lab's control plane is gone":      {kubectl: silent, planes: []string{"gone"}, lab: true, log: "gone is gone"},
-		"a control plane cannot be reached":  {kubectl: answering(), planes: []string{"gone"}, want: []string{"gone cannot be asked whether pods run"}},
-		"a control plane refuses the login":  {kubectl: answering(), planes: []string{"locked"}, want: []string{"locked cannot be asked", "no login over SSH"}},
-		"the second control plane answers":   {kubectl: answering(pod("team-a", "train-0", "Running")), planes: []string{"gone", "ctl2"}, want: []string{"on the cluster (1)"}},
+		"a control plane cannot be reached":  {kubectl: podsAre(), planes: []string{"gone"}, want: []string{"gone cannot be asked whether pods run"}},
+		"a control plane refuses the login":  {kubectl: podsAre(), planes: []string{"locked"}, want: []string{"locked cannot be asked", "no login over SSH"}},
+		"the second control plane answers":   {kubectl: podsAre(pod("team-a", "train-0", "Running")), planes: []string{"gone", "ctl2"}, want: []string{"on the cluster (1)"}},
 		"what is no list of pods is refused": {kubectl: "echo '<html>'", planes: []string{"ctl1"}, want: []string{"nobody can tell whether pods run"}},
 	} {
 		t.Run(name, func(t *testing.T) {

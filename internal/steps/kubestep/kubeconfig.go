@@ -3,7 +3,12 @@ package kubestep
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
@@ -22,13 +27,40 @@ func applyKubeconfig(ctx context.Context, in *step.Input) (any, error) {
 		return nil, err
 	}
 	defer session.Close()
-	c, err := client(ctx, in, session, spec.ControlPlanes)
+	host, err := answering(ctx, in, session, spec.ControlPlanes)
 	if err != nil {
 		return nil, err
 	}
-	content, err := c.Kubeconfig(ctx)
+	content, err := on(in, session, host).Kubeconfig(ctx)
+	if err != nil || !spec.Direct {
+		return KubeconfigResult{Kubeconfig: content}, err
+	}
+	target, _ := session.Target(host)
+	name, _, _ := strings.Cut(spec.Endpoint, ":")
+	content, err = lead(content, net.JoinHostPort(target.Address, apiPort), name)
 	return KubeconfigResult{Kubeconfig: content}, err
 }
+
+// lead has a kubeconfig lead to an address, where the server shows a certificate
+// for name. No error holds anything of the text.
+func lead(kubeconfig, address, name string) (string, error) {
+	var file map[string]any
+	if yaml.Unmarshal([]byte(kubeconfig), &file) != nil {
+		return "", errors.New("the administrator's kubeconfig is not one")
+	}
+	named, _ := file["clusters"].([]any)
+	for _, entry := range named {
+		fields, _ := entry.(map[string]any)
+		if cluster, ok := fields["cluster"].(map[string]any); ok {
+			cluster["server"], cluster["tls-server-name"] = "https://"+address, name
+		}
+	}
+	out, err := yaml.Marshal(file)
+	return string(out), err
+}
+
+// apiPort is where each control plane's own API server listens.
+const apiPort = "6443"
 
 // KubeconfigSpec says who has the kubeconfig.
 type KubeconfigSpec struct {
@@ -36,6 +68,9 @@ type KubeconfigSpec struct {
 	ControlPlanes []string `json:"controlPlanes"`
 	// Endpoint of the API, which stands in it.
 	Endpoint string `json:"endpoint"`
+	// Direct tells that the endpoint is a name of the hosts' own: the kubeconfig
+	// leads to a control plane by its address, as the deployer reaches it.
+	Direct bool `json:"direct,omitempty"`
 }
 
 // KubeconfigResult holds a secret.

@@ -67,29 +67,37 @@ func play(ctx context.Context, in *step.Input, session *remote.Session, book pla
 	return err
 }
 
-// client asks the first control plane whose host can be reached and whose API
+// answering is the first control plane whose host can be reached and whose API
 // server answers; where none does, the first that can be reached.
-func client(ctx context.Context, in *step.Input, session *remote.Session, controlPlanes []string) (*kubectl.Client, error) {
-	var reached *kubectl.Client
+func answering(ctx context.Context, in *step.Input, session *remote.Session, controlPlanes []string) (string, error) {
+	var reached string
 	var problems error
 	for _, host := range controlPlanes {
-		c := on(in, session, host)
-		err := c.Up(ctx)
+		err := on(in, session, host).Up(ctx)
 		if err == nil {
-			return c, nil
+			return host, nil
 		}
-		if reached == nil && !remote.IsUnreachable(err) {
-			reached = c
+		if reached == "" && !remote.IsUnreachable(err) {
+			reached = host
 		}
 		problems = errors.Join(problems, err)
 	}
-	if reached != nil {
+	if reached != "" {
 		return reached, nil
 	}
 	if problems == nil {
 		problems = errors.New("the environment names none")
 	}
-	return nil, fmt.Errorf("no control plane can be reached: %w", problems)
+	return "", fmt.Errorf("no control plane can be reached: %w", problems)
+}
+
+// client asks the control plane that answers.
+func client(ctx context.Context, in *step.Input, session *remote.Session, controlPlanes []string) (*kubectl.Client, error) {
+	host, err := answering(ctx, in, session, controlPlanes)
+	if err != nil {
+		return nil, err
+	}
+	return on(in, session, host), nil
 }
 
 // on is a client that asks one control plane.

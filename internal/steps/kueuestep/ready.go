@@ -37,7 +37,7 @@ type ReadySpec struct {
 
 // Steps are those of this package.
 func Steps() step.Registry {
-	return step.Registry{{Name: Ready, Title: "Wait until Kueue admits objects", Apply: ready}}
+	return step.Registry{{Name: Ready, Title: "Wait until Kueue admits objects", Apply: ready, Probe: probe}}
 }
 
 // ready waits: pods of Kueue are ready some 10 to 30 s before the API server
@@ -77,6 +77,25 @@ func ready(ctx context.Context, in *step.Input) (any, error) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// probe asks once, so that an update puts Kueue back where it is gone. An API
+// server that does not answer is its control plane's trouble.
+func probe(ctx context.Context, in *step.Input) error {
+	var spec ReadySpec
+	if err := in.SpecLoosely(&spec); err != nil {
+		return err
+	}
+	client, err := kubeapi.New([]byte(in.Secret(SecretKubeconfig)))
+	if err != nil {
+		return err
+	}
+	err = client.Try(ctx, flavors, spec.Flavor)
+	var refusal *kubeapi.Refusal
+	if answered(err) || !errors.As(err, &refusal) {
+		return nil
+	}
+	return fmt.Errorf("Kueue admits no object: %w", err)
 }
 
 // answered tells whether the webhooks have answered: an object that is there

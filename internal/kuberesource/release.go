@@ -1,0 +1,79 @@
+package kuberesource
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// Release is a chart in a cluster, installed by Helm itself, which keeps the
+// chart's order and runs its hooks.
+type Release struct {
+	// Chart is where it is: a result of [Chart].
+	Chart pulumi.StringInput
+	// Version is the chart's, without a leading v.
+	Version string
+	// Name of the release.
+	Name string
+	// Namespace it is in; it is made.
+	Namespace string
+	// Values are those of the chart that differ from its own.
+	Values map[string]any
+	// Limit is how long it may take until it runs, in seconds, pulling its images
+	// included.
+	Limit int
+	// Repairs counts how often it was found broken: with another count Helm puts
+	// everything back.
+	Repairs int
+	// SkipCRDs leaves out the definitions in the chart's crds folder, which Helm
+	// would never renew.
+	SkipCRDs bool
+}
+
+// NewRelease registers a release.
+func NewRelease(ctx *pulumi.Context, name string, r Release, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
+	values, err := fieldsOf(r.Values)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the values of %s: %w", name, err)
+	}
+	inputs := kubernetes.UntypedArgs{
+		"chart":           r.Chart,
+		"version":         pulumi.String(r.Version),
+		"name":            pulumi.String(r.Name),
+		"namespace":       pulumi.String(r.Namespace),
+		"createNamespace": pulumi.Bool(true),
+		"timeout":         pulumi.Int(r.Limit),
+		"values":          input(values),
+		// What the SDK says of each release, by which the plugin knows it.
+		"compat": pulumi.String("true"),
+	}
+	if r.SkipCRDs {
+		inputs["skipCrds"] = pulumi.Bool(true)
+	}
+	if r.Repairs > 0 {
+		inputs["description"] = pulumi.Sprintf("put back %d times", r.Repairs)
+	}
+	return register(ctx, "kubernetes:helm.sh/v3:Release", name, inputs, opts...)
+}
+
+// Chart is where Helm finds a chart: in a place of the site's, which is a registry
+// (oci://), or a URL or folder with files NAME-VERSION.tgz; where that is "", in
+// the place of its makers.
+func Chart(place, makers pulumi.StringInput, name, version string) pulumi.StringInput {
+	return pulumi.All(place, makers).ApplyT(func(known []any) string {
+		return at(known[0].(string), known[1].(string), name, version)
+	}).(pulumi.StringOutput)
+}
+
+func at(place, makers, name, version string) string {
+	switch {
+	case place == "":
+		return strings.TrimSuffix(makers, "/") + "/" + name
+	case strings.HasPrefix(place, "oci://"):
+		return strings.TrimSuffix(place, "/") + "/" + name
+	default:
+		return strings.TrimSuffix(place, "/") + "/" + name + "-" + version + ".tgz"
+	}
+}
