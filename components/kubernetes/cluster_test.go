@@ -127,7 +127,7 @@ func TestOrder(t *testing.T) {
 		"c-ctl3-control-plane": {[]string{"c-ctl1-control-plane", "c-ctl2-control-plane"}, nil},
 		"c-gpu1":               {[]string{"c-ctl3-control-plane", "machines-gpu1-baseline"}, []string{"c-gpu2", "machines-gpu2-baseline", "c-smoke"}},
 		"c-smoke":              {[]string{"c-gpu1", "c-gpu2"}, nil},
-		"c-guard":              {[]string{"c-gpu1", "c-gpu2", "c-ctl1-control-plane", "inside"}, nil},
+		"c-guard":              {[]string{"c-gpu1", "c-gpu2", "c-ctl1-control-plane"}, nil},
 		"c-gate":               {[]string{"c-smoke", "c-gpu2"}, nil},
 	} {
 		before := r.Before(name)
@@ -142,6 +142,18 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGuardStandsBeforeWhatIsInside checks that a destruction that is refused has
+// not forgotten the cluster's objects.
+func TestGuardStandsBeforeWhatIsInside(t *testing.T) {
+	r := pulumitest.Run(t, "s", program(pulumitest.Kubernetes(t)))
+	for _, urn := range r.Command("c-guard").RegisterRPC.GetDependencies() {
+		if strings.HasSuffix(urn, "::inside") {
+			return
+		}
+	}
+	t.Error("the guard is not deleted first")
 }
 
 // TestMembers checks what a membership asks for.

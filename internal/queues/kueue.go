@@ -2,7 +2,6 @@ package queues
 
 import (
 	"slices"
-	"strconv"
 )
 
 // kueueAPI is the version of Kueue's objects, which it has stored since 0.16.
@@ -18,7 +17,7 @@ const (
 	// podsResource is counted by Kueue for every job.
 	podsResource = "pods"
 	// unlimited is more pods than any cluster runs.
-	unlimited = "1000000"
+	unlimited = 1000000
 )
 
 // TopologySpec lists the levels of a fabric. It cannot change.
@@ -139,7 +138,7 @@ func (c Cluster) clusterQueue(t Team) Object {
 		// There is nobody to reclaim from.
 		spec.Preemption.ReclaimWithinCohort = "Never"
 	} else {
-		spec.FairSharing = &FairShare{Weight: strconv.Itoa(t.Weight)}
+		spec.FairSharing = &FairShare{Weight: quantity(t.Weight)}
 	}
 	return Object{APIVersion: kueueAPI, Kind: "ClusterQueue", Metadata: Meta{Name: t.Name, Labels: labels(TeamLabel, t.Name)}, Spec: spec}
 }
@@ -156,8 +155,8 @@ func (c Cluster) quotas(t Team) []FlavorQuota {
 	}
 	for _, q := range t.Quotas {
 		out = append(out, FlavorQuota{Name: flavorName(q.GPUType), Resources: []ResourceQuota{
-			{Name: gpuResource, NominalQuota: strconv.Itoa(q.Nominal), BorrowingLimit: limit(q.Borrowing), LendingLimit: limit(q.Lending)},
-			{Name: podsResource, NominalQuota: unlimited},
+			{Name: gpuResource, NominalQuota: quantity(q.Nominal), BorrowingLimit: limit(q.Borrowing), LendingLimit: limit(q.Lending)},
+			{Name: podsResource, NominalQuota: quantity(unlimited)},
 		}})
 	}
 	if len(t.Quotas) == 0 {
@@ -174,14 +173,14 @@ func (t Team) none(gpu string) FlavorQuota {
 	if t.Cohort != "" {
 		quota.BorrowingLimit = "0"
 	}
-	return FlavorQuota{Name: flavorName(gpu), Resources: []ResourceQuota{quota, {Name: podsResource, NominalQuota: unlimited}}}
+	return FlavorQuota{Name: flavorName(gpu), Resources: []ResourceQuota{quota, {Name: podsResource, NominalQuota: quantity(unlimited)}}}
 }
 
 func limit(n *int) string {
 	if n == nil {
 		return ""
 	}
-	return strconv.Itoa(*n)
+	return quantity(*n)
 }
 
 // LocalQueueSpec leads from a namespace to its queue.

@@ -2,6 +2,7 @@ package queues
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -49,10 +50,47 @@ func create(t *testing.T, api *kubetest.API, objects []Object) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := api.Create(t.Context(), text); err != nil {
+		made, err := api.Create(t.Context(), text)
+		if err != nil {
 			t.Errorf("%s: %v", o.ID(), err)
+			continue
+		}
+		var sent any
+		if err := json.Unmarshal(text, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if changed := changed("", sent, made); changed != "" {
+			t.Errorf("%s is not kept as it was sent, so that each update would send it again: %s", o.ID(), changed)
 		}
 	}
+}
+
+// changed says what of an object a server has written in another way.
+func changed(at string, sent, made any) string {
+	switch sent := sent.(type) {
+	case map[string]any:
+		fields, _ := made.(map[string]any)
+		for key, value := range sent {
+			if difference := changed(at+"."+key, value, fields[key]); difference != "" {
+				return difference
+			}
+		}
+	case []any:
+		list, _ := made.([]any)
+		if len(list) != len(sent) {
+			return fmt.Sprintf("%s has %d entries, not %d", at, len(list), len(sent))
+		}
+		for i, value := range sent {
+			if difference := changed(fmt.Sprintf("%s[%d]", at, i), value, list[i]); difference != "" {
+				return difference
+			}
+		}
+	default:
+		if sent != made {
+			return fmt.Sprintf("%s is %v, not %v", at, made, sent)
+		}
+	}
+	return ""
 }
 
 // TestServerTakesEveryObject puts the objects of each sample to a real API server
