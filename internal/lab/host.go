@@ -34,6 +34,9 @@ func (e *Engine) ensureHost(ctx context.Context, spec HostSpec) (HostInfo, error
 		return HostInfo{}, err
 	}
 	defer unlock()
+	if err := raiseInotify(inotifyFile, e.progress); err != nil {
+		return HostInfo{}, err
+	}
 	address, err := e.assignAddress(ctx, spec)
 	if err != nil {
 		return HostInfo{}, err
