@@ -43,6 +43,17 @@ type Kubernetes struct {
 	// Preemption says which running jobs a waiting one may displace. Not with
 	// queueing none.
 	Preemption *QueuePreemption `yaml:"preemption,omitempty" json:"preemption,omitempty"`
+
+	// GPUOperator gives the GPUs of workers to pods. Default: with its defaults
+	// where workers have GPUs; in a lab none.
+	GPUOperator *GPUOperator `yaml:"gpuOperator,omitempty" json:"gpuOperator,omitempty"`
+
+	// RDMA gives pods the hosts' InfiniBand or RoCE adapters. Default: none has
+	// them. Not in a lab.
+	RDMA *RDMA `yaml:"rdma,omitempty" json:"rdma,omitempty"`
+
+	// Monitoring says what tells of the cluster's work. Default: nothing does.
+	Monitoring *Monitoring `yaml:"monitoring,omitempty" json:"monitoring,omitempty"`
 }
 
 // Queueing says what admits jobs.

@@ -2,7 +2,10 @@ package config
 
 import (
 	"net"
+	"slices"
 	"strconv"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/gpuoperator"
 )
 
 // Defaults of a Kubernetes cluster.
@@ -11,6 +14,7 @@ const (
 	defaultServiceCIDR      = "10.96.0.0/16"
 	defaultEvictionDeadline = "30m"
 	defaultTeamWeight       = 1
+	defaultGPUTimeout       = "30m"
 
 	// apiPort is where the API server listens.
 	apiPort = 6443
@@ -48,6 +52,7 @@ func (e *Environment) setKubernetesDefaults() {
 		set(&kept.Memory, usual.Memory)
 		k.SystemReserved[name] = kept
 	}
+	e.setGPUDefaults()
 	for i := range k.Teams {
 		set(&k.Teams[i].Namespace, k.Teams[i].Name)
 	}
@@ -66,6 +71,44 @@ func (k *Kubernetes) setQueueDefaults() {
 	}
 	set(&k.Preemption.WithinTeam, TeamPreemptLower)
 	set(&k.Preemption.Reclaim, ReclaimAny)
+}
+
+// setGPUDefaults has the GPUs of servers given to pods.
+func (e *Environment) setGPUDefaults() {
+	k := e.Kubernetes
+	if k.RDMA != nil {
+		set(&k.RDMA.Driver, OwnerHost)
+	}
+	if k.GPUOperator == nil {
+		if e.Lab != nil || !e.workersHaveGPUs() {
+			return
+		}
+		k.GPUOperator = &GPUOperator{}
+	}
+	o := k.GPUOperator
+	setPointer(&o.Enabled, true)
+	set(&o.Driver.Owner, OwnerHost)
+	if o.Driver.Owner == OwnerOperator {
+		set(&o.Driver.Version, gpuoperator.DriverVersion)
+		set(&o.Driver.KernelModule, gpuoperator.KernelModuleAuto)
+	}
+	set(&o.Toolkit, OwnerOperator)
+	set(&o.NodeFeatures, NodeFeaturesGPUOperator)
+	set(&o.Allocation, AllocationDevicePlugin)
+	setPointer(&o.CDI, true)
+	if o.MIG != nil {
+		set(&o.MIG.Strategy, MIGSingle)
+	}
+	setPointer(&o.Metrics, true)
+	set(&o.Timeout, defaultGPUTimeout)
+}
+
+// workersHaveGPUs tells whether any worker does. Hosts that cannot be told are
+// passed over.
+func (e *Environment) workersHaveGPUs() bool {
+	return slices.ContainsFunc(e.Hosts, func(group HostGroup) bool {
+		return slices.Contains(group.Roles, RoleWorker) && len(e.Profiles[group.Profile].GPUs) > 0
+	})
 }
 
 // reserved is what hosts of a profile keep where nothing is said.

@@ -46,8 +46,11 @@ type KubernetesCluster struct {
 	// makes the cluster; the others join it.
 	ControlPlanes []KubernetesNode `json:"controlPlanes"`
 	Workers       []KubernetesNode `json:"workers"`
-	// GPUs of all workers, by type.
+	// GPUs are the nvidia.com/gpu that all workers offer, by type.
 	GPUs map[string]int `json:"gpus"`
+	// GPUTimeout is how long a worker's GPUs may take until they are offered, as a
+	// Go duration. Empty: no operator brings them.
+	GPUTimeout string `json:"gpuTimeout,omitempty"`
 	// Queueing says what admits jobs, and by which rules. Preemption is nil
 	// without queueing.
 	Queueing        Queueing         `json:"queueing"`
@@ -79,7 +82,11 @@ type KubernetesNode struct {
 	// plane has none to give.
 	GPUType string `json:"gpuType,omitempty"`
 	GPUs    int    `json:"gpus,omitempty"`
-	// Labels and Taints of the host's group.
+	// Devices is how many nvidia.com/gpu the node offers: its GPUs, or their slices
+	// or shares.
+	Devices int `json:"devices,omitempty"`
+	// Labels and Taints of the host's group; labels also say how the host's GPUs are
+	// cut or shared.
 	Labels map[string]string `json:"labels,omitempty"`
 	Taints []Taint           `json:"taints,omitempty"`
 	// ReservedMilliCPU and ReservedMiB are kept for the system's daemons.
@@ -125,7 +132,10 @@ func (e *Environment) KubernetesCluster() KubernetesCluster {
 		cluster.CheckImage = artifacts.GPUCheckImage
 	}
 	hosts := e.AllHosts()
-	above := e.switchesAbove()
+	above, gpus := e.switchesAbove(), e.gpuCluster()
+	if k.InstallsGPUOperator() {
+		cluster.GPUTimeout = k.GPUOperator.Timeout
+	}
 	for plane := range withRole(hosts, RoleControlPlane) {
 		cluster.ControlPlanes = append(cluster.ControlPlanes, e.kubernetesNode(plane))
 	}
@@ -134,7 +144,14 @@ func (e *Environment) KubernetesCluster() KubernetesCluster {
 		node.Switches = above[worker.Name]
 		for _, gpu := range worker.Profile.GPUs {
 			node.GPUType, node.GPUs = gpu.Type, gpu.Count
-			cluster.GPUs[gpu.Type] += gpu.Count
+			node.Devices = gpus.Devices(e.gpuWorker(worker))
+			cluster.GPUs[gpu.Type] += node.Devices
+		}
+		for key, value := range e.gpuWorker(worker).Labels() {
+			if node.Labels == nil {
+				node.Labels = map[string]string{}
+			}
+			node.Labels[key] = value
 		}
 		cluster.Workers = append(cluster.Workers, node)
 	}

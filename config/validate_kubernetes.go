@@ -27,6 +27,9 @@ func (v *validator) kubernetes() {
 	v.reserved(k)
 	v.gpuTypesApart(k)
 	v.fabric(k)
+	v.gpuOperator(k)
+	v.rdma(k)
+	v.monitoring(k)
 	v.queueing(k)
 	v.teams(k)
 }
@@ -152,15 +155,17 @@ func (v *validator) fabric(k *Kubernetes) {
 	}
 }
 
-// workerGPUs are the GPUs of the estate, by type.
+// workerGPUs are the nvidia.com/gpu that workers offer, by type.
 func (v *validator) workerGPUs() map[string]int {
-	total := map[string]int{}
+	total, gpus := map[string]int{}, v.env.gpuCluster()
 	for i := range v.all {
 		if !v.all[i].Has(RoleWorker) {
 			continue
 		}
 		for _, gpu := range v.all[i].Profile.GPUs {
-			total[gpu.Type] += gpu.Count
+			worker := v.env.gpuWorker(&v.all[i])
+			worker.GPUType, worker.GPUs = gpu.Type, gpu.Count
+			total[gpu.Type] += gpus.Devices(worker)
 		}
 	}
 	return total

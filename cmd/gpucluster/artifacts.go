@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
+	"github.com/gpucluster/pulumi-gpucluster/internal/gpuoperator"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 )
@@ -53,6 +54,10 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 	if kueue {
 		images = append(images, "registry.k8s.io/kueue/kueue:v"+queues.ChartVersion)
 	}
+	gpus := env.Kubernetes.InstallsGPUOperator()
+	if gpus {
+		images = append(images, gpuoperator.Images(env.KubernetesGPUs())...)
+	}
 	slices.Sort(images)
 	for _, image := range images {
 		line("image", image, cmp.Or(model.Artifacts.Registry, "its own registry"))
@@ -62,6 +67,12 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 	}
 	if kueue {
 		line("chart", "kueue "+queues.ChartVersion, cmp.Or(model.Artifacts.Charts, "oci://registry.k8s.io/kueue/charts"))
+	}
+	if gpus {
+		line("chart", gpuoperator.ReleaseName+" "+gpuoperator.ChartVersion, cmp.Or(model.Artifacts.Charts, gpuoperator.Repository))
+		if env.Kubernetes.RDMA != nil {
+			line("chart", gpuoperator.NetworkReleaseName+" "+gpuoperator.NetworkChartVersion, cmp.Or(model.Artifacts.Charts, gpuoperator.Repository))
+		}
 	}
 	for _, name := range kubeconf.Packages {
 		line("package", name, cmp.Or(model.Artifacts.APT, "the host's own sources"))

@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 		"too many taints": {func(c *Cluster) {
 			for i := range c.Workers {
 				for n := range maxNodeTaints + 1 {
-					c.Workers[i].Taints = append(c.Workers[i].Taints, Taint{fmt.Sprintf("t%d", n), "", "NoSchedule"})
+					c.Workers[i].Taints = append(c.Workers[i].Taints, Taint{Key: fmt.Sprintf("t%d", n), Effect: "NoSchedule"})
 				}
 			}
 		}, []string{"workers"}},

@@ -46,13 +46,6 @@ type Worker struct {
 	Taints []Taint
 }
 
-// Taint keeps pods away that do not tolerate it.
-type Taint struct {
-	Key    string `json:"key"`
-	Value  string `json:"value,omitempty"`
-	Effect string `json:"effect"`
-}
-
 // Team is a tenant: people, a namespace of their own, and quotas.
 type Team struct {
 	// Name of the team and of its queue, a DNS label.

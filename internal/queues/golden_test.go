@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubeobject"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -44,9 +46,9 @@ func samples() map[string]Cluster {
 			Workers: []Worker{
 				{Name: "cpu1", Switches: []string{"core", "leaf9"}},
 				{Name: "big1", GPUType: "h100", Switches: []string{"core", "pod1", "leaf1"},
-					Taints: []Taint{{"nvidia.com/gpu", "present", "NoSchedule"}, {"example.org/new", "", "NoExecute"}}},
+					Taints: []Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}, {Key: "example.org/new", Effect: "NoExecute"}}},
 				{Name: "big2", GPUType: "h100", Switches: []string{"core", "pod1", "leaf2"},
-					Taints: []Taint{{"nvidia.com/gpu", "present", "NoSchedule"}, {"example.org/old", "", "PreferNoSchedule"}}},
+					Taints: []Taint{{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}, {Key: "example.org/old", Effect: "PreferNoSchedule"}}},
 				{Name: "old1", GPUType: "a100", Switches: []string{"core", "pod2", "leaf3"}},
 			},
 			Teams: []Team{
@@ -74,14 +76,14 @@ func rendered(t *testing.T, c Cluster) map[string]string {
 	}
 	texts := map[string]string{}
 	for name, value := range map[string]func() ([]byte, error){
-		"objects.yaml": func() ([]byte, error) { return YAML(objects) },
-		"kueue.yaml":   func() ([]byte, error) { return asYAML(Config(c)) },
+		"objects.yaml": func() ([]byte, error) { return kubeobject.YAML(objects) },
+		"kueue.yaml":   func() ([]byte, error) { return kubeobject.AsYAML(Config(c)) },
 		"values.yaml": func() ([]byte, error) {
 			values, err := Values(c)
 			if err != nil {
 				return nil, err
 			}
-			return asYAML(values)
+			return kubeobject.AsYAML(values)
 		},
 	} {
 		text, err := value()
@@ -155,7 +157,7 @@ func TestObjectsAreWhole(t *testing.T) {
 					t.Errorf("%s: %s comes before its queue", name, o.ID())
 				}
 			}
-			text, err := asYAML(o)
+			text, err := kubeobject.AsYAML(o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +165,7 @@ func TestObjectsAreWhole(t *testing.T) {
 			if err := yaml.Unmarshal(text, &back); err != nil {
 				t.Errorf("%s: %v", o.ID(), err)
 			}
-			if again, _ := asYAML(back); len(again) != len(text) {
+			if again, _ := kubeobject.AsYAML(back); len(again) != len(text) {
 				t.Errorf("%s reads back as\n%s\nand was\n%s", o.ID(), again, text)
 			}
 		}

@@ -1,6 +1,10 @@
 package queues
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubeobject"
+)
 
 // Where Kueue runs. Its service account is named after the release.
 const (
@@ -126,7 +130,7 @@ func Config(c Cluster) Configuration {
 		// In namespaces of teams every job waits, also one that names no queue;
 		// everywhere else jobs start at once.
 		ManageJobsWithoutQueueName:   true,
-		ManagedJobsNamespaceSelector: Selector{map[string]string{QueueLabel: QueueKueue}},
+		ManagedJobsNamespaceSelector: Selector{MatchLabels: map[string]string{QueueLabel: string(QueueKueue)}},
 		WaitForPodsReady: WaitForPodsReady{
 			Timeout:         c.ReadyTimeout,
 			RecoveryTimeout: "3m",
@@ -150,7 +154,7 @@ func Values(c Cluster) (map[string]any, error) {
 		return nil, problems
 	}
 	c = c.withDefaults()
-	config, err := asYAML(Config(c))
+	config, err := kubeobject.AsYAML(Config(c))
 	if err != nil {
 		return nil, err
 	}

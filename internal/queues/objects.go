@@ -1,5 +1,7 @@
 package queues
 
+import "github.com/gpucluster/pulumi-gpucluster/internal/kubeobject"
+
 // Objects are what the API server is given, in an order in which each finds what
 // it refers to. Those of Kueue's kinds need Kueue's definitions, and its webhooks
 // to answer. It fails with [problem.List].
@@ -24,20 +26,21 @@ func Objects(c Cluster) ([]Object, error) {
 		out = append(out, queuePolicy()...)
 	}
 	for _, team := range c.Teams {
-		out = append(out, team.namespace())
-		out = append(out, c.idPolicy(team)...)
-		out = append(out, team.claims(), c.clusterQueue(team), team.localQueue())
+		holds, people := c.Tenant(team, QueueKueue)
+		out = append(out, holds...)
+		out = append(out, c.clusterQueue(team), team.localQueue())
 		// People come last, when everything that holds them is there.
-		out = append(out, team.bindings()...)
+		out = append(out, people...)
 	}
 	return out, nil
 }
 
 // labels are on each object.
-func labels(of ...string) map[string]string {
-	m := map[string]string{"app.kubernetes.io/managed-by": "gpucluster"}
-	for i := 0; i < len(of); i += 2 {
-		m[of[i]] = of[i+1]
-	}
-	return m
+func labels(of ...string) map[string]string { return kubeobject.Labels(of...) }
+
+// Tenant is what a team is, whatever queues its jobs: its namespace and what holds
+// it, and what lets its people in, which comes after everything else of the team.
+func (c Cluster) Tenant(t Team, by Authority) (holds, people []Object) {
+	holds = append([]Object{t.namespace(by)}, c.idPolicy(t)...)
+	return append(holds, t.claims()), t.bindings(by)
 }

@@ -146,7 +146,7 @@ func queuePolicy() []Object {
 		owners = ".metadata.?ownerReferences.orValue([])"
 		kueue  = "system:serviceaccount:" + ManagerNamespace + ":" + release + "-controller-manager"
 	)
-	return policy("gpucluster-queue", labels(), Selector{map[string]string{QueueLabel: QueueKueue}}, PolicySpec{
+	return policy("gpucluster-queue", labels(), Selector{MatchLabels: map[string]string{QueueLabel: string(QueueKueue)}}, PolicySpec{
 		MatchConstraints: PolicyMatch{[]ResourceRule{
 			rule([]string{"CREATE", "UPDATE"}, []string{"pods"}),
 			rule([]string{"CREATE", "UPDATE"}, []string{"*"}, "apps", "batch", "jobset.x-k8s.io", "leaderworkerset.x-k8s.io"),
