@@ -206,7 +206,9 @@ if needs_artifacts && { ((EUID == 0)) || [[ $mode == --for ]]; }; then
 	need_packages nftables:/usr/sbin/nft iptables:/usr/sbin/xtables-nft-multi gcc:gcc libc6-dev:gencat
 	CGO_ENABLED=0 with_progress artifacts go build -C "$root/tools/artifacts" -trimpath -o "$bin/artifacts" . ||
 		die "tools/artifacts could not be built; the lines above say why"
-	"$bin/artifacts" build --tools "$root/tools" || die "what Kubernetes in the lab is made of could not be made; the lines above say why"
+	tests=()
+	[[ $mode != --test ]] || tests=(--tests)
+	"$bin/artifacts" build --tools "$root/tools" "${tests[@]}" || die "what Kubernetes in the lab is made of could not be made; the lines above say why"
 fi
 
 # without_starting COMMAND...: installs packages whose daemons are not to run on this machine. The policy file is how

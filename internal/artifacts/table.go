@@ -11,6 +11,7 @@ const (
 	FlannelVersion    = "v0.28.4"
 	KueueVersion      = "v0.17.0"
 	JobSetVersion     = "v0.11.1"
+	KwokVersion       = "v0.8.0"
 	// PauseVersion is the sandbox image that this Kubernetes names; ours does the same.
 	PauseVersion = "3.10.2"
 	// DevicePluginVersion goes up when what the device plugin does changes.
@@ -177,6 +178,14 @@ var Lab = Table{
 				{"tag: main\n", "tag: " + JobSetVersion + "\n"},
 				{"pullPolicy: Always\n", "pullPolicy: IfNotPresent\n"},
 			}},
+	},
+}
+
+// Tests is what tests run beside a control plane, and no cluster has: kwok plays
+// the kubelets of nodes that are not there.
+var Tests = Table{
+	Programs: []Program{
+		{Name: "kwok", Set: "kwok", Package: "sigs.k8s.io/kwok/cmd/kwok", Module: "sigs.k8s.io/kwok", Version: KwokVersion, About: "1 min"},
 	},
 }
 

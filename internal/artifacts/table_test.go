@@ -31,7 +31,7 @@ func pinned(t *testing.T, set, module string) string {
 
 // TestVersionsAreThosePinned checks the table against the go.mod of each set.
 func TestVersionsAreThosePinned(t *testing.T) {
-	for _, p := range Lab.Programs {
+	for _, p := range slices.Concat(Lab.Programs, Tests.Programs) {
 		if p.Module == "" {
 			if _, err := os.Stat(filepath.Join(toolsFolder, p.Set, "main.go")); err != nil {
 				t.Errorf("%s: %v", p.Name, err)

@@ -25,7 +25,7 @@ func (a *API) Kubectl(t testing.TB, args ...string) ([]byte, error) {
 // Run starts a program of the store until the test ends, with the rights of a
 // service account, given as namespace/name. It skips the test where the program
 // has not been made.
-func (a *API) Run(t testing.TB, program, account string, args ...string) {
+func (a *API) Run(t testing.TB, program, account string, args ...string) *Process {
 	t.Helper()
 	file, err := newest(program)
 	if err != nil {
@@ -41,5 +41,19 @@ func (a *API) Run(t testing.TB, program, account string, args ...string) {
 	if err := a.writeKubeconfig(kubeconfig, fmt.Sprint(At(answer, "status", "token"))); err != nil {
 		t.Fatal(err)
 	}
-	a.plane.run(t, file, program, append(args, "--kubeconfig", kubeconfig)...)
+	return a.plane.run(t, file, program, append(args, "--kubeconfig", kubeconfig)...)
+}
+
+// Memory is what each program of the control plane, and each that runs beside it,
+// holds in memory now, in MiB, by name.
+func (a *API) Memory() (map[string]int, error) {
+	memory := map[string]int{}
+	for name, process := range a.plane.processes {
+		mib, err := process.MemoryMiB()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		memory[name] = mib
+	}
+	return memory, nil
 }

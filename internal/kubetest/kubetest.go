@@ -47,6 +47,8 @@ type plane struct {
 	programs programs
 	api      *API
 	etcd     string
+	// processes are all that were started, by name.
+	processes map[string]*Process
 }
 
 // Start runs a control plane. It skips the test with -short.
@@ -59,7 +61,7 @@ func Start(t testing.TB, parts ...Part) *API {
 	if err != nil {
 		without(t, err)
 	}
-	p := &plane{dir: t.TempDir(), programs: found}
+	p := &plane{dir: t.TempDir(), programs: found, processes: map[string]*Process{}}
 	if err := p.writeKeys(); err != nil {
 		t.Fatal(err)
 	}

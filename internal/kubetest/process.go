@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,11 +51,35 @@ func newest(name string) (string, error) {
 	return at, nil
 }
 
+// Process is a program that runs beside a test.
+type Process struct{ cmd *exec.Cmd }
+
+// Kill ends it at once, as a crash would, before the test ends.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// MemoryMiB is what it holds in memory now.
+func (p *Process) MemoryMiB() (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory of a process: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+			kib, err := strconv.Atoi(fields[1])
+			return kib / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("a process that has ended has no memory")
+}
+
 // run starts a program under a name until the test ends. What it writes is kept
 // for [plane.log].
-func (p *plane) run(t testing.TB, program, name string, args ...string) {
+func (p *plane) run(t testing.TB, program, name string, args ...string) *Process {
 	t.Helper()
-	log, err := os.Create(p.file(name + ".log"))
+	log, err := os.OpenFile(p.file(name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +92,16 @@ func (p *plane) run(t testing.TB, program, name string, args ...string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("starting %s: %v", name, err)
 	}
+	process := &Process{cmd}
+	p.processes[name] = process
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("%s wrote at last:\n%s", name, p.log(name))
 		}
 		// Not asked to end: the API server would wait a minute for those who watch.
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		process.Kill()
 	})
+	return process
 }
 
 // log is the end of what a program wrote.

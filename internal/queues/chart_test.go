@@ -19,7 +19,7 @@ import (
 
 // kueueModule is the folder of Kueue's sources. It skips the test where they
 // were not fetched.
-func kueueModule(t *testing.T) string {
+func kueueModule(t testing.TB) string {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {

@@ -142,7 +142,8 @@ func join(ids []int) string {
 // system.
 func queuePolicy() []Object {
 	const (
-		gates  = ".spec.?schedulingGates.orValue([])"
+		// Not every kind that is matched has a spec: revisions of stateful sets have none.
+		gates  = ".?spec.?schedulingGates.orValue([])"
 		owners = ".metadata.?ownerReferences.orValue([])"
 		kueue  = "system:serviceaccount:" + ManagerNamespace + ":" + release + "-controller-manager"
 	)
@@ -161,7 +162,7 @@ func queuePolicy() []Object {
 				"only the queue takes its gate off a pod"},
 			{"!variables.person || object" + owners + " == (request.operation == 'CREATE' ? [] : oldObject" + owners + ")",
 				"leave ownerReferences to the controllers that set them"},
-			{"request.operation != 'CREATE' || !object.spec.?priorityClassName.orValue('').startsWith('system-')",
+			{"request.operation != 'CREATE' || !object.?spec.?priorityClassName.orValue('').startsWith('system-')",
 				"the system's priorities are not for jobs: name a WorkloadPriorityClass"},
 		},
 	})

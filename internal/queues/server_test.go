@@ -43,7 +43,7 @@ func defineKueue(t *testing.T, api *kubetest.API) {
 	}
 }
 
-func create(t *testing.T, api *kubetest.API, objects []Object) {
+func create(t testing.TB, api *kubetest.API, objects []Object) {
 	t.Helper()
 	for _, o := range objects {
 		text, err := json.Marshal(o)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -71,12 +72,41 @@ func (b *builder) build(ctx context.Context) error {
 	return b.sweep(want)
 }
 
-// make makes a version under another name and gives it its own when it is whole.
-func (b *builder) make(ctx context.Context, want digests, version string) error {
+// buildPrograms makes the programs of a table that are missing, and nothing of them: they are run where they lie.
+func (b *builder) buildPrograms(ctx context.Context) error {
+	want, err := b.digests()
+	if err != nil {
+		return err
+	}
+	missing := func(p artifacts.Program) bool { return !exists(want.programFile(b.store, p.Name)) }
+	if !slices.ContainsFunc(b.table.Programs, missing) {
+		_ = b.touchPrograms(want) // not everybody who asks may write
+		return nil
+	}
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := b.compilePrograms(ctx, want); err != nil {
+		return err
+	}
+	return b.touchPrograms(want)
+}
+
+func (b *builder) compilePrograms(ctx context.Context, want digests) error {
 	for i, p := range b.table.Programs {
 		if err := b.program(ctx, p, want.programFile(b.store, p.Name), fmt.Sprintf("%d of %d", i+1, len(b.table.Programs))); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// make makes a version under another name and gives it its own when it is whole.
+func (b *builder) make(ctx context.Context, want digests, version string) error {
+	if err := b.compilePrograms(ctx, want); err != nil {
+		return err
 	}
 	partial := version + fresh
 	if err := os.RemoveAll(partial); err != nil {
@@ -118,15 +148,25 @@ func relink(target, link string) error {
 
 // touch notes what is in use.
 func (b *builder) touch(want digests) error {
-	now := time.Now()
-	inUse := []string{filepath.Join(b.store, "versions", want.all)}
-	for _, p := range b.table.Programs {
-		inUse = append(inUse, want.programFile(b.store, p.Name))
+	if err := use(filepath.Join(b.store, "versions", want.all)); err != nil {
+		return err
 	}
-	for _, path := range inUse {
-		if err := os.Chtimes(path, now, now); err != nil {
-			return fmt.Errorf("noting what is in use: %w", err)
+	return b.touchPrograms(want)
+}
+
+func (b *builder) touchPrograms(want digests) error {
+	for _, p := range b.table.Programs {
+		if err := use(want.programFile(b.store, p.Name)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func use(path string) error {
+	now := time.Now()
+	if err := os.Chtimes(path, now, now); err != nil {
+		return fmt.Errorf("noting what is in use: %w", err)
 	}
 	return nil
 }

@@ -238,3 +238,23 @@ func TestCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// TestProgramsOfTests checks that they are made once, kept beside the others, and are in no version.
+func TestProgramsOfTests(t *testing.T) {
+	w := newWorkshop(t, small)
+	_, before := w.run(t)
+	w.table = artifacts.Table{Programs: []artifacts.Program{{Name: "player", Set: "two", Package: "./player"}}}
+	for _, want := range [][]string{{"player"}, nil} {
+		w.compiled = nil
+		if err := w.buildPrograms(t.Context()); err != nil || !slices.Equal(w.compiled, want) {
+			t.Errorf("compiled %q, %v, want %q", w.compiled, err, want)
+		}
+	}
+	if found, _ := filepath.Glob(filepath.Join(w.store, "programs", "player-*")); len(found) != 1 {
+		t.Errorf("the program is at %q", found)
+	}
+	w.table = small
+	if compiled, after := w.run(t); len(compiled) > 0 || after != before {
+		t.Errorf("compiled %q again, and %s became %s", compiled, before, after)
+	}
+}

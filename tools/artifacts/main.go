@@ -1,8 +1,8 @@
 // Artifacts makes what the lab's Kubernetes clusters are made of into a store of this machine, and serves it, where no
 // registry can be reached.
 //
-//	artifacts build --store DIR [--tools DIR]    make what is missing; nothing to do takes no time
-//	artifacts serve --store DIR --address :5000  the images as a registry, /binaries/ and /charts/ as files; read-only
+//	artifacts build --store DIR [--tools DIR] [--tests]    make what is missing, with what only tests run; nothing to do takes no time
+//	artifacts serve --store DIR --address :5000            the images as a registry, /binaries/ and /charts/ as files; read-only
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 const usage = `usage:
-  artifacts build --store DIR [--tools DIR]
+  artifacts build --store DIR [--tools DIR] [--tests]
   artifacts serve --store DIR --address HOST:PORT
 `
 
@@ -47,11 +47,16 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "build":
 		tools := flags.String("tools", "tools", "the folder with the tool sets")
+		tests := flags.Bool("tests", false, "make what only tests run too")
 		if err := parse(flags, args[1:]); err != nil {
 			return err
 		}
 		b := &builder{store: *store, tools: *tools, table: artifacts.Lab, progress: os.Stdout, compile: goBuild}
-		return b.build(ctx)
+		if err := b.build(ctx); err != nil || !*tests {
+			return err
+		}
+		b.table = artifacts.Tests
+		return b.buildPrograms(ctx)
 	case "serve":
 		address := flags.String("address", ":5000", "where to listen")
 		if err := parse(flags, args[1:]); err != nil {
