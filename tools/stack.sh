@@ -112,6 +112,17 @@ mkdir -p "$work"
 config=$work/Pulumi.$env.yaml
 cp "$file" "$config"
 
+# Pulumi's Kubernetes plugin leaves the administrator's kubeconfig behind as a temporary file. Its folder goes with the run; those
+# of runs that were killed go now.
+for TMPDIR in "$work"/tmp.*; do
+	if [[ -d $TMPDIR ]] && ! kill -0 "${TMPDIR##*.}" 2>/dev/null; then
+		rm -rf "$TMPDIR"
+	fi
+done
+export TMPDIR=$work/tmp.$$
+mkdir -m 700 "$TMPDIR"
+trap 'rm -rf "$TMPDIR"' EXIT
+
 # need_stack: a stack that is not in the backend yet is made by what may need one, in the folder of the copy for the same
 # reason. Looking at an environment, or taking it down, makes nothing.
 need_stack() {

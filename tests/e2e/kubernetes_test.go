@@ -23,9 +23,14 @@ func TestKubernetes(t *testing.T) {
 	k := &kubernetes{Cluster: cluster.New(t, "pods", pods)}
 	runStages(t, k.Cluster, []stage{
 		{"up from nothing", k.up, true, false},
+		{"a team's job runs when its queue admits it", k.admitted, false, false},
 		{"up again changes nothing", k.again, false, false},
 		{"up from another clone changes nothing", k.elsewhere, false, false},
 		{"a pod has its own GPUs", k.pod, false, false},
+		{"a team borrows and gives back", k.quota, false, false},
+		{"a job that cannot start whole holds nothing", k.gang, false, false},
+		{"a team stays within its own", k.tenancy, false, false},
+		{"a queue that is gone is put back", k.queueGone, false, false},
 		{"a worker comes in while pods run", k.grow, true, false},
 		{"a kubelet that was stopped is started", k.heal, false, false},
 		{"a budget keeps a worker, and nothing is forced", k.blocked, true, false},
@@ -41,6 +46,8 @@ type kubernetes struct {
 	*cluster.Cluster
 	// watcher saw every command line while the cluster was built.
 	watcher *watcher
+	// began is when the first update did.
+	began time.Time
 }
 
 // ctl runs kubectl on the control plane.
@@ -61,7 +68,7 @@ func (k *kubernetes) apply(t *testing.T, manifest string) {
 const checkImage = artifacts.GPUCheckImage
 
 func (k *kubernetes) up(t *testing.T, c *cluster.Cluster) {
-	k.watcher = watchCommandLines()
+	k.watcher, k.began = watchCommandLines(), time.Now()
 	run := c.Up(t)
 	k.watcher.stop()
 	wantSays(t, run, "smoke pods: ready")
@@ -173,7 +180,7 @@ func (k *kubernetes) shrink(t *testing.T, c *cluster.Cluster) {
 
 func (k *kubernetes) refusedChange(t *testing.T, c *cluster.Cluster) {
 	content := c.Content(t)
-	c.Edit(t, "queueing: none", "queueing: none\n      podCIDR: 10.248.0.0/16")
+	c.Edit(t, "queueing: kueue", "queueing: kueue\n      podCIDR: 10.248.0.0/16")
 	run := c.TryUp(t)
 	if run.Err == nil {
 		t.Error("another network of pods is accepted")
