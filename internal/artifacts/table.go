@@ -17,14 +17,14 @@ const (
 	// DevicePluginVersion goes up when what the device plugin does changes.
 	DevicePluginVersion = "v1"
 	// GPUCheckVersion goes up when what the check of a container's GPUs does changes.
-	GPUCheckVersion = "v1"
+	GPUCheckVersion = "v2"
 )
 
 // Images of our own.
 const (
 	// DevicePluginImage tells a kubelet of the lab about its host's simulated GPUs.
 	DevicePluginImage = "ghcr.io/gpucluster/device-plugin:" + DevicePluginVersion
-	// GPUCheckImage lists the simulated GPUs of its container as nvidia-smi -L does.
+	// GPUCheckImage lists the simulated GPUs of its container as nvidia-smi -L does; as gpu-check -serve it does so over HTTP.
 	GPUCheckImage = "ghcr.io/gpucluster/gpu-check:" + GPUCheckVersion
 )
 
@@ -158,7 +158,7 @@ var Lab = Table{
 		{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
 		{Name: "registry.k8s.io/jobset/jobset:" + JobSetVersion, Layers: []Layer{{Program: "jobset", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
 		{Name: DevicePluginImage, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
-		{Name: GPUCheckImage, Layers: []Layer{{Program: "gpu-check", Path: "/usr/bin/nvidia-smi"}}, Entrypoint: []string{"nvidia-smi", "-L"}},
+		{Name: GPUCheckImage, Layers: []Layer{{Program: "gpu-check", Path: "/usr/bin/nvidia-smi", Links: []string{"gpu-check"}}}, Entrypoint: []string{"nvidia-smi", "-L"}},
 	},
 	Binaries: []Binary{
 		{Name: "kubeadm", Version: KubernetesVersion, Program: "kubernetes"},

@@ -257,7 +257,7 @@ func atWork() Cluster {
 		{Name: "east", Cohort: "shared", Weight: 2, Quotas: []Quota{{GPUType: "l40s"}}},
 		{Name: "west", Cohort: "shared", Weight: 1, Quotas: []Quota{{GPUType: "l40s"}}},
 		{Name: "fabric", Quotas: []Quota{{GPUType: "a100", Nominal: 32}}},
-		{Name: "answers", Quotas: []Quota{{GPUType: "b200", Nominal: 16}}},
+		{Name: "answers", Quotas: []Quota{{GPUType: "b200", Nominal: 15}}},
 		{Name: "ranked", Quotas: []Quota{{GPUType: "v100", Nominal: 8}}},
 		{Name: "lone", Quotas: []Quota{{GPUType: "t4", Nominal: 4}}},
 	} {
@@ -273,7 +273,7 @@ func TestRealKueue(t *testing.T) {
 	s := newSite(t, atWork())
 	t.Run("at once", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *site){
-			"quota": quotaIsKept, "fair sharing": sharesAreFair, "racks": racksAreKept, "priority": higherGoesFirst,
+			"quota": quotaIsKept, "fair sharing": sharesAreFair, "racks": racksAreKept, "priority": higherGoesFirst, "serving": servingDisplacesWholeJobs,
 			"no way around": nothingGetsAround, "case K59": othersAreLeftAlone,
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -1,24 +1,39 @@
 // Gpu-check lists the simulated GPUs that a container of the lab can see, as nvidia-smi -L does with real ones. In its image
 // it goes by that name, so that a pod which validates a host is the same in the lab and on real servers.
+//
+//	nvidia-smi -L            the GPUs, and an error where they are not all there
+//	gpu-check -serve :8080   the same over HTTP, for services of the lab: /, /readyz, /healthz
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 func main() {
-	if len(os.Args) != 2 || os.Args[1] != "-L" {
-		fmt.Fprintln(os.Stderr, "nvidia-smi (simulated): -L is all that this one can do")
-		os.Exit(2)
-	}
-	if err := list(os.Stdout, os.Getenv("NVIDIA_VISIBLE_DEVICES"), "/dev"); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "nvidia-smi (simulated):", err)
 		os.Exit(1)
 	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	visible := os.Getenv("NVIDIA_VISIBLE_DEVICES")
+	switch {
+	case len(args) == 1 && args[0] == "-L":
+		return list(out, visible, "/dev")
+	case len(args) == 2 && args[0] == "-serve":
+		return serve(ctx, args[1], handler(visible, "/dev"))
+	}
+	return fmt.Errorf("-L and -serve ADDRESS are all that this one can do")
 }
 
 // list names each GPU that the container was given. One without a device file is an error: a program could not open it.
