@@ -19,10 +19,14 @@ type site struct {
 	kueue *manager
 }
 
-// newSite runs a cluster whose teams' queues take jobs.
-func newSite(t testing.TB, c Cluster) *site {
+// newSite runs a cluster whose teams' queues take jobs. What further kinds of
+// jobs need is started before Kueue, which looks for them when it starts.
+func newSite(t testing.TB, c Cluster, kinds ...func(testing.TB, *kubetest.API)) *site {
 	t.Helper()
 	s := &site{API: kubetest.Start(t, kubetest.Controllers, kubetest.Scheduler), c: c}
+	for _, start := range kinds {
+		start(t, s.API)
+	}
 	s.kueue = installKueue(t, s.API)
 	s.Simulate(t)
 	makeNodes(t, s.API, c)
@@ -90,6 +94,8 @@ type ask struct {
 	pods, gpus  int
 	priority    string
 	annotations map[string]any
+	// gpu is the type of GPU; "" is any that the team has.
+	gpu string
 }
 
 // template is a pod of a team that its policies let pass.
@@ -117,9 +123,13 @@ func (s *site) submit(t testing.TB, team, name string, a ask) {
 	if a.priority != "" {
 		metadata["labels"] = map[string]any{"kueue.x-k8s.io/priority-class": a.priority}
 	}
+	template := s.template(team, a.gpus, a.annotations)
+	if a.gpu != "" {
+		template["spec"].(map[string]any)["nodeSelector"] = map[string]any{GPULabel: a.gpu}
+	}
 	object := encoded(t, map[string]any{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata,
-		"spec": map[string]any{"parallelism": a.pods, "completions": a.pods, "backoffLimit": 0, "template": s.template(team, a.gpus, a.annotations)},
+		"spec": map[string]any{"parallelism": a.pods, "completions": a.pods, "backoffLimit": 0, "template": template},
 	})
 	if _, err := s.as(team).Create(t.Context(), object); err != nil {
 		t.Fatal(err)
@@ -246,6 +256,7 @@ func atWork() Cluster {
 			host("l1", "l40s", "leaf3"), host("l2", "l40s", "leaf3"),
 			host("a1", "a100", "leaf4"), host("a2", "a100", "leaf4"), host("a3", "a100", "leaf5"), host("a4", "a100", "leaf5"),
 			host("b1", "b200", "leaf6"), host("b2", "b200", "leaf6"),
+			host("p1", "p100", "leaf8"), host("p2", "p100", "leaf8"),
 			host("v1", "v100", "leaf7"), host("t1", "t4", "leaf7"),
 		},
 		PriorityClasses: []PriorityClass{{Name: "training"}, {Name: "urgent", Value: 1000}, {Name: "serving", Value: 2000}},
@@ -259,6 +270,7 @@ func atWork() Cluster {
 		{Name: "fabric", Quotas: []Quota{{GPUType: "a100", Nominal: 32}}},
 		{Name: "answers", Quotas: []Quota{{GPUType: "b200", Nominal: 15}}},
 		{Name: "ranked", Quotas: []Quota{{GPUType: "v100", Nominal: 8}}},
+		{Name: "sets", Quotas: []Quota{{GPUType: "p100", Nominal: 16}}},
 		{Name: "lone", Quotas: []Quota{{GPUType: "t4", Nominal: 4}}},
 	} {
 		team.Namespace, team.Groups, team.UIDs, team.GIDs = team.Name, []string{team.Name}, []int{20001 + i}, []int{20001 + i}
@@ -270,11 +282,11 @@ func atWork() Cluster {
 // TestRealKueue lets teams work with the real Kueue, with our configuration and
 // objects. Nobody names a queue, and everything is queued.
 func TestRealKueue(t *testing.T) {
-	s := newSite(t, atWork())
+	s := newSite(t, atWork(), startJobSet)
 	t.Run("at once", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *site){
 			"quota": quotaIsKept, "fair sharing": sharesAreFair, "racks": racksAreKept, "priority": higherGoesFirst, "serving": servingDisplacesWholeJobs,
-			"no way around": nothingGetsAround, "case K59": othersAreLeftAlone,
+			"no way around": nothingGetsAround, "JobSets": jobSetsStartWhole, "case K59": othersAreLeftAlone,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
