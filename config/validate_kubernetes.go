@@ -204,6 +204,7 @@ func (v *validator) queueing(k *Kubernetes) {
 			v.addf(KindConflict, "kubernetes.queueing", hint, "Volcano counts GPUs of all types together, and the workers have %s",
 				wordList(slices.Sorted(maps.Keys(types))))
 		}
+		v.volcano(k)
 	}
 	v.priorityClasses(k.PriorityClasses)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/gpuoperator"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
+	"github.com/gpucluster/pulumi-gpucluster/internal/volcano"
 )
 
 // newArtifactsCommand tells what an environment's hosts fetch.
@@ -54,6 +55,9 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 	if kueue {
 		images = append(images, "registry.k8s.io/kueue/kueue:v"+queues.ChartVersion)
 	}
+	if model.Queueing == config.QueueingVolcano {
+		images = append(images, volcano.Images()...)
+	}
 	gpus := env.Kubernetes.InstallsGPUOperator()
 	if gpus {
 		images = append(images, gpuoperator.Images(env.KubernetesGPUs())...)
@@ -67,6 +71,9 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 	}
 	if kueue {
 		line("chart", "kueue "+queues.ChartVersion, cmp.Or(model.Artifacts.Charts, "oci://registry.k8s.io/kueue/charts"))
+	}
+	if model.Queueing == config.QueueingVolcano {
+		line("chart", volcano.ReleaseName+" "+volcano.ChartVersion, cmp.Or(model.Artifacts.Charts, volcano.Repository))
 	}
 	if gpus {
 		line("chart", gpuoperator.ReleaseName+" "+gpuoperator.ChartVersion, cmp.Or(model.Artifacts.Charts, gpuoperator.Repository))

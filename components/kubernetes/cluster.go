@@ -53,6 +53,10 @@ type ClusterArgs struct {
 	// After is what hosts fetch from, where it is made by the same program: the
 	// lab's server of images and binaries. Default: nothing.
 	After []pulumi.Resource
+	// First declares what has to be in the cluster before workers join, such as what
+	// gives them their GPUs. It is called once, with the cluster's Kubeconfig and
+	// Provider. Default: nothing.
+	First func(*Cluster) ([]pulumi.Resource, error)
 	// Heal says what needs repair and what the last update left. Default:
 	// nothing.
 	Heal *heal.Assessment
@@ -67,6 +71,9 @@ type builder struct {
 	heal  *heal.Assessment
 	after []pulumi.Resource
 	files kubeconf.FileSet
+
+	declareFirst func(*Cluster) ([]pulumi.Resource, error)
+	inside       []pulumi.Resource
 
 	planes   []*local.Command
 	outcomes []pulumi.StringOutput
@@ -100,13 +107,13 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	b := &builder{
 		Cluster: &Cluster{name: name, env: args.Environment, connections: args.Hosts.Connections},
 		ctx:     ctx, model: args.Environment.KubernetesCluster(), hosts: args.Hosts, heal: args.Heal,
-		after: args.After, files: files,
+		after: args.After, files: files, declareFirst: args.First,
 	}
 	if err := ctx.RegisterComponentResource("gpucluster:kubernetes:Cluster", name, b.Cluster, opts...); err != nil {
 		return nil, err
 	}
 	for _, declare := range []func() error{
-		b.declareControlPlanes, b.declareKubeconfig, b.declareMembers, b.declareSmoke, b.declareGate,
+		b.declareControlPlanes, b.declareKubeconfig, b.declareInside, b.declareMembers, b.declareSmoke, b.declareGate,
 	} {
 		if err := declare(); err != nil {
 			return nil, err

@@ -119,6 +119,25 @@ func (b *builder) direct() bool {
 	return b.env.Lab != nil || slices.Contains(b.controlPlanes(), host)
 }
 
+// seen is how many GPUs a pod with all devices of a node sees, where these are
+// slices or shares of them.
+func seen(worker config.KubernetesNode) int {
+	if worker.Devices == 0 || worker.Devices == worker.GPUs {
+		return 0
+	}
+	return worker.GPUs
+}
+
+// declareInside makes what has to be in the cluster before workers join.
+func (b *builder) declareInside() error {
+	if b.declareFirst == nil {
+		return nil
+	}
+	inside, err := b.declareFirst(b.Cluster)
+	b.inside = inside
+	return err
+}
+
 // declareMembers makes one membership a worker.
 func (b *builder) declareMembers() error {
 	planes := b.controlPlanes()
@@ -126,13 +145,13 @@ func (b *builder) declareMembers() error {
 		name := b.name + "-" + worker.Name
 		spec := kubestep.MemberSpec{
 			Host: worker.Name, Owner: string(config.SchedulerKubernetes), ControlPlanes: planes, Endpoint: b.model.Endpoint,
-			GPUs: worker.GPUs, Labels: worker.NodeLabels(), CheckImage: b.model.CheckImage, EvictionDeadline: b.model.EvictionDeadline,
+			GPUs: worker.Devices, Seen: seen(worker), GPULimit: b.model.GPUTimeout, Labels: worker.NodeLabels(), CheckImage: b.model.CheckImage, EvictionDeadline: b.model.EvictionDeadline,
 			Node: b.nodeVars(worker.Name),
 			Vars: map[string]any{
 				"kubernetes_worker_cluster": b.model.Name, "kubernetes_worker_ignore_preflight": b.ignored(),
 			},
 		}
-		after := b.hosts.Ready(worker.Name)
+		after := slices.Concat(b.hosts.Ready(worker.Name), b.inside)
 		for _, plane := range b.planes {
 			after = append(after, plane)
 		}

@@ -19,7 +19,13 @@ func (b *builder) declareSmoke() error {
 	workers := b.model.Workers[:min(smokeHosts, len(b.model.Workers))]
 	spec := kubestep.SmokeSpec{ControlPlanes: b.controlPlanes(), Version: b.model.Version, CheckImage: b.model.CheckImage, Hosts: map[string]int{}}
 	for _, worker := range workers {
-		spec.Hosts[worker.Name] = worker.GPUs
+		spec.Hosts[worker.Name] = worker.Devices
+		if n := seen(worker); n > 0 {
+			if spec.Seen == nil {
+				spec.Seen = map[string]int{}
+			}
+			spec.Seen[worker.Name] = n
+		}
 	}
 	smoke, err := stepresource.New(b.ctx, name, stepresource.Args{
 		Step: kubestep.Smoke, Spec: spec, Targets: b.reach(b.controlPlanes()...), Heal: b.heal.Count(name),

@@ -184,7 +184,7 @@ func TestObjects(t *testing.T) {
 func TestArguments(t *testing.T) {
 	good := environment(t, teams)
 	other := environment(t, teams)
-	other.Kubernetes.Queueing = config.QueueingVolcano
+	other.Kubernetes.Queueing, other.Kubernetes.Teams[0].Weight = config.QueueingVolcano, 1
 	wrong := environment(t, teams)
 	wrong.Kubernetes.Teams[0].GPUs["b200"] = config.GPUQuota{Nominal: 1}
 	key := pulumi.String(canary)

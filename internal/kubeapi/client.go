@@ -120,28 +120,54 @@ func New(text []byte) (*Client, error) {
 // "/apis/example.org/v1/things": everything that admits objects is asked, and
 // nothing is made. What the server does not accept is a [Refusal].
 func (c *Client) Try(ctx context.Context, path string, object []byte) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.server+path+"?dryRun=All", bytes.NewReader(object))
+	_, err := c.do(ctx, http.MethodPost, path+"?dryRun=All", "application/json", object)
+	return err
+}
+
+// Get reads an object, or what is under a path, as JSON. What the server does not
+// give is a [Refusal].
+func (c *Client) Get(ctx context.Context, path string) ([]byte, error) {
+	return c.do(ctx, http.MethodGet, path, "", nil)
+}
+
+// Apply makes an object, as JSON, at its own path, or brings the one that is there
+// to it. What others have set there and it does not mention stays.
+func (c *Client) Apply(ctx context.Context, path string, object []byte) error {
+	_, err := c.do(ctx, http.MethodPatch, path+"?fieldManager=gpucluster&force=true", "application/apply-patch+yaml", object)
+	return err
+}
+
+// mostBytes is more than any answer has that is asked for here.
+const mostBytes = 16 << 20
+
+func (c *Client) do(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.server+path, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("asking the API server: %w", err)
+		return nil, fmt.Errorf("asking the API server: %w", err)
 	}
-	request.Header.Set("Content-Type", "application/json")
+	if kind != "" {
+		request.Header.Set("Content-Type", kind)
+	}
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return fmt.Errorf("asking the API server: %w", err)
+		return nil, fmt.Errorf("asking the API server: %w", err)
 	}
 	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, mostBytes))
 	if response.StatusCode < http.StatusBadRequest {
-		return nil
+		if err != nil {
+			return nil, fmt.Errorf("reading the API server's answer: %w", err)
+		}
+		return answer, nil
 	}
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, 1<<16))
 	var status struct {
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(answer, &status) != nil {
 		status.Message = string(answer)
 	}
-	return &Refusal{response.StatusCode, status.Message}
+	return nil, &Refusal{response.StatusCode, status.Message}
 }

@@ -24,6 +24,8 @@ type Object struct {
 	// RoleRef and Subjects of a RoleBinding.
 	RoleRef  *RoleRef  `json:"roleRef,omitempty"`
 	Subjects []Subject `json:"subjects,omitempty"`
+	// Rules of a ClusterRole.
+	Rules []Rule `json:"rules,omitempty"`
 	// Value and Description of a class of priorities.
 	Value       *int   `json:"value,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -50,6 +52,13 @@ type RoleRef struct {
 	APIGroup string `json:"apiGroup"`
 	Kind     string `json:"kind"`
 	Name     string `json:"name"`
+}
+
+// Rule is what a role lets people do.
+type Rule struct {
+	APIGroups []string `json:"apiGroups"`
+	Resources []string `json:"resources"`
+	Verbs     []string `json:"verbs"`
 }
 
 // Subject is who is given a role.
@@ -83,6 +92,8 @@ type Security string
 const (
 	// Restricted refuses pods that could do what the host's root can.
 	Restricted Security = "restricted"
+	// Baseline refuses what is known to give a pod the host's rights.
+	Baseline Security = "baseline"
 	// Privileged lets every pod in: what looks after hosts needs their files.
 	Privileged Security = "privileged"
 )

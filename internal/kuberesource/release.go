@@ -13,7 +13,10 @@ import (
 type Release struct {
 	// Chart is where it is: a result of [Chart].
 	Chart pulumi.StringInput
-	// Version is the chart's, without a leading v.
+	// Repository is the URL of Helm's repository in which Chart is a name. Default,
+	// also for "": Chart says where it is.
+	Repository pulumi.StringInput
+	// Version is the chart's.
 	Version string
 	// Name of the release.
 	Name string
@@ -27,6 +30,9 @@ type Release struct {
 	// Repairs counts how often it was found broken: with another count Helm puts
 	// everything back.
 	Repairs int
+	// SkipAwait has the release done when its objects are made, whether or not they
+	// run.
+	SkipAwait bool
 	// SkipCRDs leaves out the definitions in the chart's crds folder, which Helm
 	// would never renew.
 	SkipCRDs bool
@@ -49,6 +55,12 @@ func NewRelease(ctx *pulumi.Context, name string, r Release, opts ...pulumi.Reso
 		// What the SDK says of each release, by which the plugin knows it.
 		"compat": pulumi.String("true"),
 	}
+	if r.Repository != nil {
+		inputs["repositoryOpts"] = pulumi.Map{"repo": r.Repository}
+	}
+	if r.SkipAwait {
+		inputs["skipAwait"] = pulumi.Bool(true)
+	}
 	if r.SkipCRDs {
 		inputs["skipCrds"] = pulumi.Bool(true)
 	}
@@ -66,6 +78,31 @@ func Chart(place, makers pulumi.StringInput, name, version string) pulumi.String
 		return at(known[0].(string), known[1].(string), name, version)
 	}).(pulumi.StringOutput)
 }
+
+// Hosted is where Helm finds a chart whose makers have it in a repository of Helm's:
+// in a place of the site's, as [Chart] knows them; where that is "", by its name in
+// the repository.
+func Hosted(place pulumi.StringInput, repository, name, version string) (chart, at pulumi.StringInput) {
+	if known, ok := place.(pulumi.String); ok && known == "" {
+		return pulumi.String(name), pulumi.String(repository)
+	} else if ok {
+		return pulumi.String(siteChart(string(known), name, version)), nil
+	}
+	resolved := place.ToStringOutput()
+	return resolved.ApplyT(func(known string) string {
+			if known == "" {
+				return name
+			}
+			return siteChart(known, name, version)
+		}).(pulumi.StringOutput), resolved.ApplyT(func(known string) string {
+			if known == "" {
+				return repository
+			}
+			return ""
+		}).(pulumi.StringOutput)
+}
+
+func siteChart(place, name, version string) string { return at(place, "", name, version) }
 
 func at(place, makers, name, version string) string {
 	switch {

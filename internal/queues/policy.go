@@ -136,6 +136,52 @@ func join(ids []int) string {
 	return strings.Join(texts, ", ")
 }
 
+// rights are what a policy needs to know who asks: a person, or a controller.
+var rights = []Variable{
+	{"name", "request.userInfo.username"},
+	{"person", "!variables.name.startsWith('system:') || variables.name.startsWith('system:serviceaccount:' + request.namespace + ':')"},
+}
+
+const owners = ".metadata.?ownerReferences.orValue([])"
+
+// owned keeps a pod or job from being passed off as part of another.
+var owned = Validation{
+	"!variables.person || object" + owners + " == (request.operation == 'CREATE' ? [] : oldObject" + owners + ")",
+	"leave ownerReferences to the controllers that set them",
+}
+
+// VolcanoPolicy closes the ways around Volcano that the rights to edit a namespace
+// leave open there: another scheduler, a host of one's own choice, another queue,
+// and the system's priorities. What belongs to a namespace's team goes to the queue
+// of that team's name.
+func VolcanoPolicy() []Object {
+	const (
+		queue = "variables.queue == variables.team"
+		group = "'scheduling.k8s.io/group-name' in object.metadata.?annotations.orValue({})"
+		named = "object.metadata.?annotations.orValue({})[?'scheduling.volcano.sh/queue-name'].orValue('')"
+	)
+	return policy("gpucluster-volcano", labels(), Selector{MatchLabels: map[string]string{QueueLabel: string(QueueVolcano)}}, PolicySpec{
+		MatchConstraints: PolicyMatch{[]ResourceRule{
+			rule([]string{"CREATE", "UPDATE"}, []string{"pods"}),
+			rule([]string{"CREATE", "UPDATE"}, []string{"podgroups"}, "scheduling.volcano.sh"),
+			rule([]string{"CREATE", "UPDATE"}, []string{"jobs"}, "batch.volcano.sh"),
+		}},
+		Variables: append([]Variable{
+			{"team", "namespaceObject.metadata.labels['" + TeamLabel + "']"},
+			{"pod", "object.kind == 'Pod'"},
+			{"queue", "variables.pod ? (" + group + " ? variables.team : " + named + ") : object.spec.?queue.orValue('')"},
+		}, rights...),
+		Validations: []Validation{
+			{"!variables.pod || object.spec.schedulerName == 'volcano'", "set schedulerName of the pod to volcano"},
+			{"!variables.pod || request.operation != 'CREATE' || !has(object.spec.nodeName)", "leave nodeName to the scheduler"},
+			{queue, "the queue is the team's: name it in spec.queue, or for a pod in the annotation scheduling.volcano.sh/queue-name"},
+			{"!variables.pod || request.operation != 'CREATE' || !object.spec.?priorityClassName.orValue('').startsWith('system-')",
+				"the system's priorities are not for jobs"},
+			owned,
+		},
+	})
+}
+
 // queuePolicy closes the ways around a queue that the rights to edit a namespace
 // leave open there: to take Kueue's gate off a pod, to pass a pod or job off as
 // part of a job that was admitted, and to displace others by the priority of the
@@ -143,25 +189,20 @@ func join(ids []int) string {
 func queuePolicy() []Object {
 	const (
 		// Not every kind that is matched has a spec: revisions of stateful sets have none.
-		gates  = ".?spec.?schedulingGates.orValue([])"
-		owners = ".metadata.?ownerReferences.orValue([])"
-		kueue  = "system:serviceaccount:" + ManagerNamespace + ":" + release + "-controller-manager"
+		gates = ".?spec.?schedulingGates.orValue([])"
+		kueue = "system:serviceaccount:" + ManagerNamespace + ":" + release + "-controller-manager"
 	)
 	return policy("gpucluster-queue", labels(), Selector{MatchLabels: map[string]string{QueueLabel: string(QueueKueue)}}, PolicySpec{
 		MatchConstraints: PolicyMatch{[]ResourceRule{
 			rule([]string{"CREATE", "UPDATE"}, []string{"pods"}),
 			rule([]string{"CREATE", "UPDATE"}, []string{"*"}, "apps", "batch", "jobset.x-k8s.io", "leaderworkerset.x-k8s.io"),
 		}},
-		Variables: []Variable{
-			{"name", "request.userInfo.username"},
-			{"person", "!variables.name.startsWith('system:') || variables.name.startsWith('system:serviceaccount:' + request.namespace + ':')"},
-		},
+		Variables: rights,
 		Validations: []Validation{
 			{"request.operation == 'CREATE' || variables.name == '" + kueue + "' || oldObject" + gates +
 				".all(old, !old.name.startsWith('kueue.x-k8s.io/') || object" + gates + ".exists(now, now.name == old.name))",
 				"only the queue takes its gate off a pod"},
-			{"!variables.person || object" + owners + " == (request.operation == 'CREATE' ? [] : oldObject" + owners + ")",
-				"leave ownerReferences to the controllers that set them"},
+			owned,
 			{"request.operation != 'CREATE' || !object.?spec.?priorityClassName.orValue('').startsWith('system-')",
 				"the system's priorities are not for jobs: name a WorkloadPriorityClass"},
 		},

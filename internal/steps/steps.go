@@ -10,6 +10,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kubestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kueuestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/labstep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
 )
 
@@ -21,6 +22,7 @@ func All() step.Registry {
 		slurmstep.Steps(),
 		kubestep.Steps(),
 		kueuestep.Steps(),
+		operatorstep.Steps(),
 		step.Registry{gatestep.Step()},
 	)
 }

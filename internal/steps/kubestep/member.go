@@ -1,6 +1,7 @@
 package kubestep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,12 @@ type MemberSpec struct {
 	ControlPlanes []string `json:"controlPlanes"`
 	// Endpoint of the API, host:port.
 	Endpoint string `json:"endpoint"`
-	// GPUs that the host has.
+	// GPUs that the host offers, which may be slices or shares of those it has.
 	GPUs int `json:"gpus"`
+	// Seen is how many GPUs a pod with all of them sees. Default: as many.
+	Seen int `json:"seen,omitempty"`
+	// GPULimit bounds the wait for them, as a Go duration. Default "5m".
+	GPULimit string `json:"gpuLimit,omitempty"`
 	// Labels of ours that the node has.
 	Labels map[string]string `json:"labels,omitempty"`
 	// CheckImage is the image of the pod that validates the host: it lists GPUs
@@ -104,7 +109,11 @@ func (m member) join(ctx context.Context) (string, error) {
 	if err := m.place(ctx); err != nil {
 		return "", err
 	}
-	if err := m.cluster.WaitReady(ctx, m.spec.Host, m.spec.GPUs, readyLimit); err != nil {
+	limit, err := m.spec.limit()
+	if err != nil {
+		return "", hoststep.NotTheHosts{Err: err}
+	}
+	if err := m.cluster.WaitReady(ctx, m.spec.Host, m.spec.GPUs, limit); err != nil {
 		return "", err
 	}
 	if err := m.cluster.Label(ctx, m.spec.Host, m.spec.Labels); err != nil {
@@ -157,10 +166,22 @@ func (m member) validate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if seen := gpusIn(output); seen != m.spec.GPUs {
+	if seen := gpusIn(output); seen != cmp.Or(m.spec.Seen, m.spec.GPUs) {
 		return fmt.Errorf("a pod that asked for %d GPUs sees %d: %s", m.spec.GPUs, seen, strings.TrimSpace(output))
 	}
 	return nil
+}
+
+// limit is how long the host may take until it is ready, with all its GPUs.
+func (s MemberSpec) limit() (time.Duration, error) {
+	if s.GPULimit == "" {
+		return readyLimit, nil
+	}
+	limit, err := time.ParseDuration(s.GPULimit)
+	if err != nil {
+		return 0, fmt.Errorf("reading the limit for GPUs: %w", err)
+	}
+	return max(limit, readyLimit), nil
 }
 
 // gpusIn counts the GPUs that nvidia-smi -L lists.
