@@ -17,8 +17,8 @@ type Client struct {
 	// Progress is told what is being waited for, one line at a time; nil is
 	// silence.
 	Progress func(line string)
-	// Poll is the pause between two looks at something that is waited for.
-	// Default 2 s.
+	// Poll is the longest pause between two looks at something that is waited
+	// for; the first ones are shorter. Default 2 s.
 	Poll time.Duration
 }
 
@@ -28,20 +28,30 @@ func (c *Client) say(format string, args ...any) {
 	}
 }
 
-func (c *Client) wait(ctx context.Context) error {
-	d := c.Poll
-	if d == 0 {
-		d = 2 * time.Second
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
+// firstPause is short: a daemon that was started answers within a second, and
+// a user waits for it.
+const firstPause = 200 * time.Millisecond
+
+// pauses returns a pause for a loop that waits. Much of what is waited for is
+// there at once and the rest takes minutes, so each pause is half as long again
+// as the one before, up to Poll.
+func (c *Client) pauses() func(context.Context) error {
+	longest := orDefault(c.Poll, 2*time.Second)
+	next := min(firstPause, longest)
+	return func(ctx context.Context) error {
+		t := time.NewTimer(next)
+		defer t.Stop()
+		next = longer(next, longest)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+			return nil
+		}
 	}
 }
+
+func longer(pause, longest time.Duration) time.Duration { return min(pause*3/2, longest) }
 
 // output runs a command made of args and returns its standard output.
 func (c *Client) output(ctx context.Context, args ...string) (string, error) {
@@ -76,7 +86,7 @@ func (c *Client) WaitUp(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last error
-	for {
+	for wait := c.pauses(); ; {
 		err := c.Ping(ctx)
 		if err == nil {
 			return nil
@@ -84,7 +94,7 @@ func (c *Client) WaitUp(ctx context.Context, limit time.Duration) error {
 		if ctx.Err() == nil {
 			last = err
 		}
-		if c.wait(ctx) != nil {
+		if wait(ctx) != nil {
 			if last == nil {
 				last = ctx.Err()
 			}

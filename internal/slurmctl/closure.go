@@ -74,7 +74,7 @@ func (c *Client) withClosure(ctx context.Context, nodes []string, want bool) ([]
 // half a minute.
 func (c *Client) Open(ctx context.Context, nodes []string) error {
 	until := time.Now().Add(30 * time.Second)
-	for {
+	for wait := c.pauses(); ; {
 		closed, err := c.withClosure(ctx, nodes, true)
 		if err != nil || len(closed) == 0 {
 			return err
@@ -90,7 +90,7 @@ func (c *Client) Open(ctx context.Context, nodes []string) error {
 		if !errors.As(last, &failed) || time.Now().After(until) {
 			return fmt.Errorf("opening %s: %w", hostlist.Compress(closed), last)
 		}
-		if err := c.wait(ctx); err != nil {
+		if err := wait(ctx); err != nil {
 			return err
 		}
 	}

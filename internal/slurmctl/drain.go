@@ -117,13 +117,14 @@ func (c *Client) Undrain(ctx context.Context, names []string, reason string) ([]
 // undrain lifts drains. While slurmctld starts it knows a node's drain before
 // it allows to change it, so a refusal is tried again for a while.
 func (c *Client) undrain(ctx context.Context, nodes []string) error {
-	for until := time.Now().Add(20 * time.Second); ; {
+	until := time.Now().Add(20 * time.Second)
+	for wait := c.pauses(); ; {
 		err := c.update(ctx, nodes, "State=UNDRAIN")
 		var failed *shell.ExitError
 		if err == nil || !errors.As(err, &failed) || time.Now().After(until) {
 			return err
 		}
-		if c.wait(ctx) != nil {
+		if wait(ctx) != nil {
 			return err
 		}
 	}
@@ -174,7 +175,7 @@ func (e *StillBusy) Error() string {
 func (c *Client) WaitDrained(ctx context.Context, names []string, limit time.Duration) error {
 	until := time.Now().Add(limit)
 	said := ""
-	for {
+	for wait := c.pauses(); ; {
 		busy, err := c.busy(ctx, names)
 		if err != nil {
 			return fmt.Errorf("waiting for %s to drain: %w", hostlist.Compress(names), err)
@@ -191,7 +192,7 @@ func (c *Client) WaitDrained(ctx context.Context, names []string, limit time.Dur
 				strings.Join(IDs(busy.Jobs), ","), until.Format(time.TimeOnly))
 			said = now
 		}
-		if err := c.wait(ctx); err != nil {
+		if err := wait(ctx); err != nil {
 			return fmt.Errorf("waiting for %s to drain: %w", hostlist.Compress(names), err)
 		}
 	}

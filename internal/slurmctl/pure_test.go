@@ -358,3 +358,21 @@ func TestTitlesAreThePlan(t *testing.T) {
 		t.Errorf("titles: %q", titles)
 	}
 }
+
+// TestPausesGrow checks that what is there at once is not waited for, and that
+// what takes minutes is not asked for all the time.
+func TestPausesGrow(t *testing.T) {
+	var pauses, sum time.Duration
+	for next := firstPause; next < 2*time.Second; next = longer(next, 2*time.Second) {
+		pauses, sum = pauses+1, sum+next
+	}
+	if firstPause > 300*time.Millisecond || pauses > 8 || sum > 8*time.Second || longer(2*time.Second, 2*time.Second) != 2*time.Second {
+		t.Errorf("pauses begin with %s and grow to 2 s in %d steps, %s", firstPause, pauses, sum)
+	}
+	wait := (&Client{Poll: time.Hour}).pauses()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := wait(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("a wait that is over gives %v", err)
+	}
+}

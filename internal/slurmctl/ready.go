@@ -44,7 +44,7 @@ func (e *NotReady) Error() string {
 func (c *Client) WaitReady(ctx context.Context, node string, limit time.Duration) error {
 	until := time.Now().Add(limit)
 	said := ""
-	for {
+	for wait := c.pauses(); ; {
 		found, err := c.NodesNamed(ctx, []string{node})
 		if err != nil {
 			return fmt.Errorf("waiting for %s: %w", node, err)
@@ -66,7 +66,7 @@ func (c *Client) WaitReady(ctx context.Context, node string, limit time.Duration
 			c.say("%s is %s; waiting for its slurmd, at most until %s", node, now, until.Format(time.TimeOnly))
 			said = now
 		}
-		if err := c.wait(ctx); err != nil {
+		if err := wait(ctx); err != nil {
 			return fmt.Errorf("waiting for %s: %w", node, err)
 		}
 	}

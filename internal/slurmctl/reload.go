@@ -75,12 +75,12 @@ func (a *activation) close(ctx context.Context) error {
 // at once, so it is asked until the answer is right, for a while.
 func (a *activation) verify(ctx context.Context) error {
 	until := time.Now().Add(orDefault(a.spec.UpLimit, 2*time.Minute))
-	for {
+	for wait := a.pauses(); ; {
 		err := a.inUse(ctx)
 		if err == nil || time.Now().After(until) {
 			return err
 		}
-		if waitErr := a.wait(ctx); waitErr != nil {
+		if waitErr := wait(ctx); waitErr != nil {
 			return errors.Join(err, waitErr)
 		}
 	}

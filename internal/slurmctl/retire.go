@@ -147,7 +147,7 @@ func (e *StillQueued) Choices() []string {
 func (c *Client) WaitEmpty(ctx context.Context, partitions []string, limit time.Duration) error {
 	until := time.Now().Add(limit)
 	said := ""
-	for {
+	for wait := c.pauses(); ; {
 		all, err := c.Jobs(ctx)
 		if err != nil {
 			return fmt.Errorf("waiting for the jobs of partition %s: %w", strings.Join(partitions, ", "), err)
@@ -163,7 +163,7 @@ func (c *Client) WaitEmpty(ctx context.Context, partitions []string, limit time.
 			c.say("waiting for the jobs of partition %s (jobs: %s), at most until %s", strings.Join(partitions, ", "), now, until.Format(time.TimeOnly))
 			said = now
 		}
-		if err := c.wait(ctx); err != nil {
+		if err := wait(ctx); err != nil {
 			return fmt.Errorf("waiting for the jobs of partition %s: %w", strings.Join(partitions, ", "), err)
 		}
 	}
