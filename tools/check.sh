@@ -12,7 +12,8 @@ while (($# > 0)) && [[ $1 != -- ]]; do
 	shift
 done
 shift
-failed=()
+failed=$(mktemp) || exit
+trap 'rm -f "$failed"' EXIT
 
 # run TITLE COMMAND...: what the command prints is shown only when it fails.
 run() {
@@ -22,7 +23,7 @@ run() {
 		printf 'check: %-40s ok\n' "$title"
 	else
 		printf 'check: %-40s FAILED\n%s\n' "$title" "$output"
-		failed+=("$title")
+		printf '%s\n' "$title" >>"$failed"
 	fi
 }
 
@@ -40,19 +41,23 @@ formatted() {
 
 yaml() { ours '*.yml' '*.yaml' | xargs -0 -r yamllint --strict; }
 
-run gofmt formatted
+# What takes one processor runs beside Go's linters, which take turns.
+{
+	run gofmt formatted
+	run yamllint yaml
+	if [[ -d ansible ]]; then
+		run "ansible-lint (profile production)" env NO_COLOR=1 ANSIBLE_ROLES_PATH="$PWD/ansible/roles" ANSIBLE_COLLECTIONS_PATH="$PWD/ansible/collections" \
+			ansible-lint --offline -q ansible
+	fi
+	run shellcheck shellcheck "$@"
+} &
 for module in "${modules[@]}"; do
 	run "go vet $module" go vet -C "$module" ./...
 	run "staticcheck $module" env -C "$module" staticcheck ./...
 done
-run yamllint yaml
-if [[ -d ansible ]]; then
-	run "ansible-lint (profile production)" env NO_COLOR=1 ANSIBLE_ROLES_PATH="$PWD/ansible/roles" ANSIBLE_COLLECTIONS_PATH="$PWD/ansible/collections" \
-		ansible-lint --offline -q ansible
-fi
-run shellcheck shellcheck "$@"
+wait "$!" || printf 'the linters of other files\n' >>"$failed"
 
-if ((${#failed[@]} > 0)); then
-	printf 'check: failed: %s\n' "${failed[*]}"
+if [[ -s $failed ]]; then
+	printf 'check: failed: %s\n' "$(paste -sd' ' "$failed")"
 	exit 1
 fi
