@@ -190,10 +190,11 @@ if needs_kubernetes; then
 fi
 
 # Go itself knows whether these are up to date (embedded files included), so there is no stamp. The program of the
-# stacks is built here, where progress shows; Pulumi finds it up to date (tools/stack.sh).
+# stacks is built here, where progress shows; Pulumi finds it up to date (tools/stack.sh). Without the folder in it
+# (-trimpath), what one checkout has compiled serves every other.
 own() {
 	if [[ -d $root/$2 ]]; then
-		with_progress "$1" go build -C "$root" -o "$bin/$1" "./$2" || die "$2 could not be built; the lines above say why"
+		with_progress "$1" go build -C "$root" -trimpath -o "$bin/$1" "./$2" || die "$2 could not be built; the lines above say why"
 	fi
 }
 own gpucluster cmd/gpucluster

@@ -68,7 +68,7 @@ if [[ -z $ambient ]]; then
 	export PULUMI_IGNORE_AMBIENT_PLUGINS=true
 fi
 # As in tools/install.sh, which builds the same program beforehand.
-export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+export GOFLAGS="${GOFLAGS:-} -buildvcs=false -trimpath"
 export GPUCLUSTER_BUILD_TARGET=$root/.tools/bin/gpucluster-stack
 command -v pulumi >/dev/null || die "pulumi is missing; type: make tools"
 
@@ -126,7 +126,11 @@ trap 'rm -rf "$TMPDIR"' EXIT
 # need_stack: a stack that is not in the backend yet is made by what may need one, in the folder of the copy for the same
 # reason. Looking at an environment, or taking it down, makes nothing.
 need_stack() {
-	sed '/^main:/d; /^stackConfigDir:/d' Pulumi.yaml >"$work/Pulumi.yaml"
+	# Moved there, so that runs on other environments of this checkout never see half of it.
+	local project
+	project=$(mktemp "$work/.project.XXXXXX")
+	sed '/^main:/d; /^stackConfigDir:/d' Pulumi.yaml >"$project"
+	mv "$project" "$work/Pulumi.yaml"
 	if pulumi -C "$work" stack ls --json | grep -q "\"name\": \"$env\""; then
 		return
 	fi
