@@ -16,6 +16,7 @@ import (
 // the end every job that was accepted has its record.
 func TestFaults(t *testing.T) {
 	long(t)
+	t.Parallel()
 	c := cluster.New(t, "faults", small)
 	runStages(t, c, []stage{
 		{"up", func(t *testing.T, c *cluster.Cluster) { c.Up(t) }, true, false},
@@ -67,7 +68,7 @@ func worksAgain(t *testing.T, c *cluster.Cluster) {
 }
 
 func killDaemons(t *testing.T, c *cluster.Cluster) {
-	running := c.Submit(t, "alice", "-w gpu1 --gres=gpu:1 -t 10", "sleep 100")
+	running := c.SubmitOpen(t, "alice", "-w gpu1 --gres=gpu:1 -t 30")
 	c.WaitRunning(t, running)
 	waiting := c.Submit(t, "bob", "-w gpu1 --gres=gpu:8 -t 10", "hostname")
 	c.StateSaved()
@@ -92,6 +93,8 @@ func killDaemons(t *testing.T, c *cluster.Cluster) {
 		})
 		t.Logf("%s on %s works again %.0f s after kill -9", victim.unit, victim.host, time.Since(started).Seconds())
 	}
+	c.WaitRunning(t, running)
+	c.EndJob(t, "alice", running)
 	c.WaitJob(t, running, 5*time.Minute, "COMPLETED")
 	c.WaitJob(t, waiting, 2*time.Minute, "COMPLETED")
 	heals(t, c)
@@ -286,7 +289,7 @@ func downWithoutLogin(t *testing.T, c *cluster.Cluster) {
 
 // downWithoutSlurmctld destroys while slurmctld is down and a job runs.
 func downWithoutSlurmctld(t *testing.T, c *cluster.Cluster) {
-	job := c.Submit(t, "alice", "-w gpu1 --gres=gpu:1 -t 10", "sleep 60")
+	job := c.SubmitOpen(t, "alice", "-w gpu1 --gres=gpu:1 -t 30")
 	c.WaitRunning(t, job)
 	if run := c.TryDown(t); run.Err == nil || !run.Says("jobs are on the cluster (1)") {
 		t.Fatalf("destroy while a job runs ends with %v:\n%s", run.Err, run.Output)
@@ -302,6 +305,8 @@ func downWithoutSlurmctld(t *testing.T, c *cluster.Cluster) {
 			}
 			return err
 		})
+		c.WaitRunning(t, job)
+		c.EndJob(t, "alice", job)
 	},
 		"slurmctld does not answer on "+cluster.Controller, "GPUCLUSTER_DESTROY_RUNNING_JOBS=yes")
 	c.WaitJob(t, job, 2*time.Minute, "COMPLETED")

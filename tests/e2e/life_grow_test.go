@@ -118,7 +118,7 @@ func (l *life) shrink(t *testing.T, c *cluster.Cluster) {
 // ends by itself once the host is drained, and no sooner.
 func upUnderJob(t *testing.T, c *cluster.Cluster, host string) cluster.Run {
 	t.Helper()
-	job := c.Submit(t, "bob", "-w "+host+" --gres=gpu:1 -t 30", "until [ -e $HOME/end-$SLURM_JOB_ID ]; do sleep 1; done")
+	job := c.SubmitOpen(t, "bob", "-w "+host+" --gres=gpu:1 -t 30")
 	c.WaitRunning(t, job)
 	running := c.StartUp(t)
 	cluster.Until(t, host+" to be drained", 10*time.Minute, func() error {
@@ -132,7 +132,7 @@ func upUnderJob(t *testing.T, c *cluster.Cluster, host string) cluster.Run {
 		t.Errorf("up ended although a job ran on %s", host)
 	}
 	c.WaitRunning(t, job)
-	c.On(t, cluster.Controller, "touch /home/bob/end-"+job)
+	c.EndJob(t, "bob", job)
 	run := running.Wait(t)
 	if run.Err != nil {
 		t.Fatalf("up: %v\n%s", run.Err, run.Trouble())

@@ -43,6 +43,19 @@ func (c *Cluster) TrySubmit(t testing.TB, user, words, script string) (string, e
 	return id, nil
 }
 
+// SubmitOpen submits a job that runs until [Cluster.EndJob], however long what
+// happens meanwhile takes. The user's home has to be on every host.
+func (c *Cluster) SubmitOpen(t testing.TB, user, words string) string {
+	t.Helper()
+	return c.Submit(t, user, words, "until [ -e $HOME/end-$SLURM_JOB_ID ]; do sleep 1; done")
+}
+
+// EndJob lets a job of [Cluster.SubmitOpen] come to its end by itself.
+func (c *Cluster) EndJob(t testing.TB, user, id string) {
+	t.Helper()
+	c.On(t, Controller, "touch /home/"+user+"/end-"+id)
+}
+
 // Job is a job as the accounting database has it.
 type Job struct {
 	ID, State, ExitCode, Nodes, User, Account, QOS string
