@@ -8,9 +8,15 @@ HOST ?= login1
 ARGS ?=
 # More words for go test, for example GOTEST="-run TestHostlist -v"
 GOTEST ?=
+# How many tests run side by side that mostly wait for hosts and daemons. Each has at most 2 GiB of memory.
+SIDE_BY_SIDE ?= 3
 
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 export PULUMI_HOME ?= $(CURDIR)/.tools/pulumi
+
+# What takes longest begins first, so that the rest runs beside it.
+LONG_PACKAGES := ./internal/playbook ./internal/slurmctl
+LONG_TESTS := ./tests/e2e
 
 # Every Go module of this repository whose code is ours and has tests.
 MODULES := . tools/pulumi-resource-command tools/artifacts tools/device-plugin tools/gpu-check tools/pause
@@ -48,13 +54,13 @@ check: ## Run every linter
 fmt: ## Format the Go code
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
-test: tools ## Run every test, the ones on real daemons and in the lab included (forty minutes; GOTEST=-short leaves out the long ones)
+test: tools ## Run every test, the ones on real daemons and in the lab included (half an hour; GOTEST=-short leaves out the long ones)
 	@tools/install.sh --test
 	@echo "== go test: packages"
-	@go test -timeout 60m $(GOTEST) $$(go list ./... | grep -v /tests/)
+	@go test -p $(SIDE_BY_SIDE) -parallel $(SIDE_BY_SIDE) -timeout 60m $(GOTEST) $(LONG_PACKAGES) $$(go list ./... | grep -v /tests/)
 	@for module in $(filter-out .,$(MODULES)); do echo "== go test: $$module"; go test -C $$module -timeout 10m $(GOTEST) ./... || exit; done
-	@echo "== go test: whole environments, one after the other"
-	@go test -p 1 -timeout 80m $(GOTEST) $$(go list ./tests/...)
+	@echo "== go test: whole environments"
+	@go test -p 2 -parallel $(SIDE_BY_SIDE) -timeout 80m $(GOTEST) $(LONG_TESTS) $$(go list ./tests/...)
 
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...

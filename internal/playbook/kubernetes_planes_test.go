@@ -14,6 +14,7 @@ var authorities = []string{"ca.crt", "ca.key", "sa.key", "sa.pub", "front-proxy-
 
 // Three control planes: two join the first, and one leaves again.
 func TestControlPlanesOnLabHosts(t *testing.T) {
+	t.Parallel()
 	k := newKubernetes(t, kubeconf.Cluster{Endpoint: "api:6443", ControlPlanes: []kubeconf.Node{{Name: "ctl1"}, {Name: "ctl2"}, {Name: "ctl3"}}})
 	all := map[string][]string{"hosts": {"ctl1", "ctl2", "ctl3"}}
 	for _, host := range all["hosts"] {

@@ -132,6 +132,7 @@ var spared = []string{"/etc/containerd", "/etc/containerd/config.toml", "/etc/co
 	"/usr/local/lib/systemd", "/usr/local/lib/systemd/system", "/var/lib/gpucluster", "/etc/systemd/system/multi-user.target.wants", "/opt/cni", "/opt/cni/bin"}
 
 func TestKubernetesOnLabHosts(t *testing.T) {
+	t.Parallel()
 	k := newKubernetes(t, kubeconf.Cluster{Endpoint: "ctl1:6443",
 		ControlPlanes: []kubeconf.Node{{Name: "ctl1"}},
 		Workers: []kubeconf.Node{{Name: "gpu1", Labels: map[string]string{"rack.example/name": "r1"},

@@ -22,8 +22,10 @@ func both() map[string][]string         { return map[string][]string{"hosts": {"
 func only(h string) map[string][]string { return map[string][]string{"hosts": {h}} }
 
 func TestPlaybooksOnLabHosts(t *testing.T) {
+	t.Parallel()
 	for release, debian := range map[string]string{"24.11": "debian trixie", "26.05": "debian trixie", "22.05": "debian bookworm"} {
 		t.Run(release, func(t *testing.T) {
+			t.Parallel() // much of the time is waiting
 			w := newWorld(t, release)
 			w.baseline(debian)
 			w.sharedHome()

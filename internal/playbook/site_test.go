@@ -11,6 +11,7 @@ import (
 
 // What a site has on its hosts already is neither replaced nor removed.
 func TestWhatTheSiteHas(t *testing.T) {
+	t.Parallel()
 	w := newWorldOf(t, lab.ImageSpec{Slurm: "24.11"}, "site")
 	t.Run("a MUNGE key", func(t *testing.T) { w.of(t).siteKey() })
 	t.Run("storage for the state", func(t *testing.T) { w.of(t).siteStorage() })

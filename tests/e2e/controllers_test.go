@@ -19,6 +19,7 @@ var pair string
 // TestControllers loses the first of two controllers while a job runs.
 func TestControllers(t *testing.T) {
 	long(t)
+	t.Parallel()
 	c := cluster.New(t, "pair", pair)
 	runStages(t, c, []stage{
 		{"up", func(t *testing.T, c *cluster.Cluster) { c.Up(t) }, true, false},

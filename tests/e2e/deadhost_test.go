@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -42,14 +43,16 @@ const serversFile = `config:
 // goes on with the others, and names it at its end. Without it, all is well.
 func TestDeadHost(t *testing.T) {
 	long(t)
+	t.Parallel()
 	servers := labtest.New(t, "servers", lab.ImageSpec{Slurm: "24.11"}, lab.HostSpec{Name: "ctl1"}, lab.HostSpec{Name: "gpu1"}, lab.HostSpec{Name: "gpu3"})
 	made := servers.Hosts
-	agent(t, servers.Key)
+	agent := agent(t, servers.Key)
 	dead := made[0].Address[:strings.LastIndex(made[0].Address, ".")] + ".250"
 	hostKey := func(h lab.HostInfo) string { return h.Address + " " + h.HostKey }
 	c := cluster.New(t, "dead", fmt.Sprintf(serversFile, made[0].Address, made[1].Address, dead, made[2].Address,
 		hostKey(made[0]), hostKey(made[1]), hostKey(made[2]), dead,
 		lscpu(t, "Socket(s)"), lscpu(t, "Core(s) per socket"), lscpu(t, "Thread(s) per core")))
+	c.Variables = []string{"SSH_AUTH_SOCK=" + agent}
 	states := func() string {
 		out, err := cluster.Exec(t, made[0].Container, "sinfo -h -N -o '%N %T'", "")
 		if err != nil {
@@ -72,8 +75,8 @@ func TestDeadHost(t *testing.T) {
 	}
 }
 
-// agent gives the test an SSH agent of its own that holds the key.
-func agent(t *testing.T, key lab.KeyPair) {
+// agent starts an SSH agent of the test that holds the key, and returns its socket.
+func agent(t *testing.T, key lab.KeyPair) string {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "agent")
 	serving := exec.Command("ssh-agent", "-D", "-a", socket)
@@ -84,12 +87,13 @@ func agent(t *testing.T, key lab.KeyPair) {
 		_ = serving.Process.Kill()
 		_ = serving.Wait()
 	})
-	t.Setenv("SSH_AUTH_SOCK", socket)
 	cluster.Until(t, "the agent to take the key", 10*time.Second, func() error {
 		add := exec.Command("ssh-add", "-")
 		add.Stdin = strings.NewReader(key.Private)
+		add.Env = append(os.Environ(), "SSH_AUTH_SOCK="+socket)
 		return add.Run()
 	})
+	return socket
 }
 
 // lscpu is what the machine, and with it each container, says of its processors.

@@ -20,6 +20,7 @@ var pods string
 // TestKubernetes follows one Kubernetes cluster from nothing to nothing.
 func TestKubernetes(t *testing.T) {
 	long(t)
+	t.Parallel()
 	k := &kubernetes{Cluster: cluster.New(t, "pods", pods)}
 	runStages(t, k.Cluster, []stage{
 		{"up from nothing", k.up, true, false},

@@ -8,6 +8,7 @@ import (
 
 // TestLife follows one cluster from nothing to nothing.
 func TestLife(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t, "life", small)
 	life := &life{}
 	runStages(t, c, []stage{

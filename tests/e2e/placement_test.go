@@ -20,6 +20,7 @@ import (
 // fits under one leaf must be there, although half of either is free.
 func TestPlacement(t *testing.T) {
 	long(t)
+	t.Parallel()
 	crowd := newCrowd(t)
 	crowd.place(t, crowded(t))
 	crowd.start(t)

@@ -12,8 +12,10 @@ import (
 // TestReleases builds the same environment with one word changed.
 func TestReleases(t *testing.T) {
 	long(t)
+	t.Parallel()
 	for _, version := range []string{"22.05", "26.05"} {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			c := cluster.New(t, "release", small)
 			c.Edit(t, `version: "24.11"`, `version: "`+version+`"`)
 			r := release{version: version}

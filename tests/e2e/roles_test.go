@@ -13,8 +13,10 @@ import (
 // host again. 22.05 has no sackd.
 func TestRoles(t *testing.T) {
 	long(t)
+	t.Parallel()
 	for _, version := range []string{"24.11", "22.05"} {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			c := cluster.New(t, "roles", small)
 			c.Edit(t,
 				`version: "24.11"`, `version: "`+version+`"`,

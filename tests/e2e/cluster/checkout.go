@@ -77,9 +77,18 @@ func (c Checkout) CloneWithTools(t testing.TB) Checkout {
 	}
 	c.git(t, "clone", "--quiet", c.Root, clone.Root)
 	clone.adopt(t, c)
-	from, to := filepath.Join(c.Root, ".tools"), filepath.Join(clone.Root, ".tools")
-	if output, err := exec.Command("cp", "-a", "--link", from, to).CombinedOutput(); err != nil {
-		t.Fatalf("linking the tools: %v\n%s", err, output)
+	// What else is there are logs that runs at work write and remove.
+	for _, folder := range []string{"bin", "stamps", filepath.Join("pulumi", "plugins")} {
+		from, to := filepath.Join(c.Root, ".tools", folder), filepath.Join(clone.Root, ".tools", folder)
+		if _, err := os.Stat(from); os.IsNotExist(err) {
+			continue // the plugins of a Pulumi of the user's own are elsewhere
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if output, err := exec.Command("cp", "-a", "--link", from, to).CombinedOutput(); err != nil {
+			t.Fatalf("linking the tools: %v\n%s", err, output)
+		}
 	}
 	return clone
 }

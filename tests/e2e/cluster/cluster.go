@@ -29,6 +29,8 @@ type Cluster struct {
 	State string
 	// Logs is the folder with what every run printed.
 	Logs string
+	// Variables are set for each run, as NAME=value, beside those of the caller.
+	Variables []string
 
 	jobs []string
 }

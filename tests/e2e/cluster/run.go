@@ -169,7 +169,7 @@ func (c *Cluster) environ() []string {
 		}
 	}
 	// Pulumi knows --event-log only in this mode.
-	return append(all, "GPUCLUSTER_STATE="+c.State, "PULUMI_DEBUG_COMMANDS=true")
+	return append(append(all, "GPUCLUSTER_STATE="+c.State, "PULUMI_DEBUG_COMMANDS=true"), c.Variables...)
 }
 
 // Interrupt sends what Ctrl-C in a terminal sends, to the whole group.
