@@ -8,7 +8,7 @@ import (
 )
 
 // eventually is how long something may take on a busy machine.
-const eventually = 2 * time.Minute
+const eventually = 5 * time.Minute
 
 // Eventually waits until an object is there and as it should be, and returns it.
 func (a *API) Eventually(t testing.TB, path string, right func(map[string]any) bool) map[string]any {
