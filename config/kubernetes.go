@@ -52,6 +52,10 @@ type Kubernetes struct {
 	// them. Not in a lab.
 	RDMA *RDMA `yaml:"rdma,omitempty" json:"rdma,omitempty"`
 
+	// JobSet installs JobSet, for jobs of several kinds of pods, as a leader and
+	// its workers. With queueing kueue a JobSet starts whole. Default false.
+	JobSet bool `yaml:"jobSet,omitempty" json:"jobSet,omitempty"`
+
 	// Monitoring says what tells of the cluster's work. Default: nothing does.
 	Monitoring *Monitoring `yaml:"monitoring,omitempty" json:"monitoring,omitempty"`
 }

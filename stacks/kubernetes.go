@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/components/heal"
 	"github.com/gpucluster/pulumi-gpucluster/components/hosts"
+	"github.com/gpucluster/pulumi-gpucluster/components/jobset"
 	"github.com/gpucluster/pulumi-gpucluster/components/kubernetes"
 	"github.com/gpucluster/pulumi-gpucluster/components/kueue"
 	"github.com/gpucluster/pulumi-gpucluster/components/volcano"
@@ -30,6 +31,15 @@ func buildKubernetes(ctx *pulumi.Context, env *config.Environment, machines *hos
 		return nil, err
 	}
 	inside = append(inside, queues...)
+	if env.Kubernetes.JobSet {
+		sets, err := jobset.NewJobSet(ctx, env.Name+"-jobset", &jobset.JobSetArgs{
+			Environment: env, Kubeconfig: cluster.Kubeconfig, Provider: cluster.Provider, Charts: reached.charts, Heal: assessment,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("jobset: %w", err)
+		}
+		inside = append(inside, sets)
+	}
 	if err := cluster.Guard(ctx, inside...); err != nil {
 		return nil, err
 	}

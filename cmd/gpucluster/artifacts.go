@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/gpuoperator"
+	"github.com/gpucluster/pulumi-gpucluster/internal/jobset"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 	"github.com/gpucluster/pulumi-gpucluster/internal/volcano"
@@ -58,6 +59,9 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 	if model.Queueing == config.QueueingVolcano {
 		images = append(images, volcano.Images()...)
 	}
+	if env.Kubernetes.JobSet {
+		images = append(images, jobset.Image)
+	}
 	gpus := env.Kubernetes.InstallsGPUOperator()
 	if gpus {
 		images = append(images, gpuoperator.Images(env.KubernetesGPUs())...)
@@ -80,6 +84,9 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 		if env.Kubernetes.RDMA != nil {
 			line("chart", gpuoperator.NetworkReleaseName+" "+gpuoperator.NetworkChartVersion, cmp.Or(model.Artifacts.Charts, gpuoperator.Repository))
 		}
+	}
+	if env.Kubernetes.JobSet {
+		line("chart", jobset.ReleaseName+" "+jobset.ChartVersion, cmp.Or(model.Artifacts.Charts, jobset.MakersCharts))
 	}
 	for _, name := range kubeconf.Packages {
 		line("package", name, cmp.Or(model.Artifacts.APT, "the host's own sources"))

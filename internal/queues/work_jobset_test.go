@@ -23,11 +23,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
+	"github.com/gpucluster/pulumi-gpucluster/internal/jobset"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubetest"
 )
-
-const jobSetNamespace = "jobset-system"
 
 // startJobSet runs the real JobSet beside a control plane, with its own service
 // account and webhooks, whose certificate is the test's.
@@ -37,16 +35,16 @@ func startJobSet(t testing.TB, api *kubetest.API) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module := filepath.Join(strings.TrimSpace(string(cache)), "sigs.k8s.io", "jobset@"+artifacts.JobSetVersion)
+	module := filepath.Join(strings.TrimSpace(string(cache)), "sigs.k8s.io", "jobset@v"+jobset.ChartVersion)
 	if _, err := os.Stat(module); err != nil {
-		t.Skipf("needs JobSet's sources: go mod download sigs.k8s.io/jobset@%s", artifacts.JobSetVersion)
+		t.Skipf("needs JobSet's sources: go mod download sigs.k8s.io/jobset@v%s", jobset.ChartVersion)
 	}
 	manifests, err := api.Kubectl(t, "kustomize", filepath.Join(module, "config", "default"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir, port := t.TempDir(), kubetest.FreePort(t)
-	certificate := writeCertificate(t, dir, "jobset-webhook-service."+jobSetNamespace+".svc")
+	certificate := writeCertificate(t, dir, "jobset-webhook-service."+jobset.Namespace+".svc")
 	for decoder := yaml.NewDecoder(bytes.NewReader(manifests)); ; {
 		var object map[string]any
 		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
@@ -66,7 +64,7 @@ func startJobSet(t testing.TB, api *kubetest.API) {
 		}
 		createJSON(t, api, object)
 	}
-	serveWebhooks(t, api, jobSetNamespace, "jobset-webhook-service", port)
+	serveWebhooks(t, api, jobset.Namespace, "jobset-webhook-service", port)
 	config := filepath.Join(dir, "config.yaml")
 	text := encoded(t, map[string]any{
 		"apiVersion": "config.jobset.x-k8s.io/v1alpha1", "kind": "Configuration",
@@ -77,7 +75,7 @@ func startJobSet(t testing.TB, api *kubetest.API) {
 	if err := os.WriteFile(config, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	api.Run(t, "jobset", jobSetNamespace+"/jobset-controller-manager", "--config", config)
+	api.Run(t, "jobset", jobset.Namespace+"/jobset-controller-manager", "--config", config)
 }
 
 // writeCertificate writes one that signs itself, with its key, as a webhook
@@ -122,11 +120,12 @@ func jobSetsStartWhole(t *testing.T, s *site) {
 		}
 		object := encoded(t, map[string]any{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": map[string]any{"name": name, "namespace": team},
 			"spec": map[string]any{"replicatedJobs": []any{part("leader", 1), part("workers", 2)}}})
-		s.Soon(t, func() error { // JobSet's webhooks answer some moments after it runs
-			_, err := s.as(team).Create(t.Context(), object)
-			return err
-		})
+		if _, err := s.as(team).Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
 	}
+	// What an installation is asked by: its webhooks answer some moments after it runs.
+	s.Soon(t, func() error { return s.Try(t.Context(), encoded(t, jobset.Probe())) })
 	pods := func(name string) string {
 		return "/api/v1/namespaces/" + team + "/pods?labelSelector=jobset.sigs.k8s.io/jobset-name=" + name
 	}
