@@ -56,6 +56,9 @@ func TestInventory(t *testing.T) {
 				if got := args.Inputs["chart"].StringValue(); got != want {
 					t.Errorf("the chart is at %s, want %s", got, want)
 				}
+				if limit := args.Inputs["timeout"].NumberValue(); limit != 600 {
+					t.Errorf("case K38: Helm waits for %v s, want 600", limit)
+				}
 				if !args.Inputs["skipCrds"].BoolValue() {
 					t.Error("Helm makes definitions that it would never renew")
 				}

@@ -1,6 +1,9 @@
 package queues
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -34,5 +37,31 @@ func TestCaseK89(t *testing.T) {
 				t.Errorf("%s: gives %s", name, key)
 			}
 		}
+	}
+}
+
+// TestCaseK63 checks that nothing asks for workloads by the short name that Kueue
+// has given up, nor reads the flavours of a LocalQueue's status.
+func TestCaseK63(t *testing.T) {
+	given := regexp.MustCompile(`\b(get|describe|delete|wait)[ "',]+(wl|workloads?)\b[^.]|status.flavors\b`)
+	judged := 0
+	for _, pattern := range []string{"../../docs/*.md", "../../examples/*/*", "../../internal/*/*.go", "../../internal/steps/*/*.go", "../../tests/*/*.go", "../../tools/*.sh"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			judged++
+			if at := given.Find(text); at != nil && !strings.HasSuffix(path, "queues/cases_test.go") {
+				t.Errorf("%s has %q: write workloads.kueue.x-k8s.io", path, at)
+			}
+		}
+	}
+	if judged < 100 {
+		t.Errorf("%d files were judged", judged)
 	}
 }
