@@ -34,6 +34,9 @@ func (e *Environment) KubernetesFiles() kubeconf.Cluster {
 		cluster.Overrides = kubeconf.LabOverrides()
 		cluster.Images = kubeconf.LabImages()
 	}
+	if m := e.Kubernetes.Monitoring; m != nil && m.MetricsServer {
+		cluster.Images.MetricsServer = kubeconf.MetricsServerImage
+	}
 	return cluster
 }
 

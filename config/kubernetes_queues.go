@@ -13,6 +13,9 @@ import (
 func (e *Environment) KubernetesQueues() queues.Cluster {
 	facts := e.KubernetesCluster()
 	cluster := queues.Cluster{ControlPlanes: len(facts.ControlPlanes), Preemption: queuePreemption(facts.Preemption)}
+	if m := e.Kubernetes.Monitoring; m != nil {
+		cluster.ServiceMonitors = m.ServiceMonitors
+	}
 	for _, node := range facts.Workers {
 		worker := queues.Worker{Name: node.Name, GPUType: node.GPUType, Switches: node.Switches}
 		for _, taint := range node.Taints {

@@ -144,9 +144,7 @@ func (b *builder) declareGPUs(values map[string]any) error {
 	if m := b.args.Environment.Kubernetes.Monitoring; m != nil && m.ServiceMonitors {
 		// What Helm makes of the chart would fail half way.
 		kinds, err := stepresource.New(b.ctx, b.name+"-monitors", stepresource.Args{
-			Step: operatorstep.Kinds, Secrets: b.secrets(), Heal: b.repairs,
-			Spec: operatorstep.KindsSpec{Version: "monitoring.coreos.com/v1", Plurals: []string{"servicemonitors"},
-				Hint: "install the Prometheus Operator's definitions first, or write kubernetes.monitoring.serviceMonitors: false"},
+			Step: operatorstep.Kinds, Spec: operatorstep.ServiceMonitors(), Secrets: b.secrets(), Heal: b.repairs,
 		}, pulumi.Parent(b.Operator))
 		if err != nil {
 			return err

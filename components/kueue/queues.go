@@ -20,6 +20,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kueuestep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
 )
 
 const (
@@ -122,11 +123,15 @@ func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
 	}
 	name := b.name + "-ready"
 	repairs := b.args.Heal.Count(name)
+	monitors, err := b.declareMonitors(repairs)
+	if err != nil {
+		return nil, err
+	}
 	release, err := kuberesource.NewRelease(b.ctx, b.name+"-release", kuberesource.Release{
 		Chart:   kuberesource.Chart(charts, pulumi.String(makersCharts), queues.ReleaseName, queues.ChartVersion),
 		Version: queues.ChartVersion, Name: queues.ReleaseName, Namespace: queues.ManagerNamespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs,
-	}, b.options()...)
+	}, b.options(monitors...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,4 +149,17 @@ func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
 		Spec:    kueuestep.ReadySpec{Flavor: probe, Limit: readyLimit, Release: queues.ChartVersion + " " + hex.EncodeToString(digest[:6])},
 		Secrets: map[string]pulumi.StringInput{kueuestep.SecretKubeconfig: b.args.Kubeconfig}, Heal: repairs,
 	}, pulumi.Parent(b.Queues), pulumi.DependsOn([]pulumi.Resource{release}))
+}
+
+// declareMonitors looks for the definitions that Kueue's ServiceMonitor needs, where
+// one is asked for: what Helm makes of the chart would fail half way.
+func (b *builder) declareMonitors(repairs int) ([]pulumi.Resource, error) {
+	if m := b.args.Environment.Kubernetes.Monitoring; m == nil || !m.ServiceMonitors {
+		return nil, nil
+	}
+	monitors, err := stepresource.New(b.ctx, b.name+"-monitors", stepresource.Args{
+		Step: operatorstep.Kinds, Spec: operatorstep.ServiceMonitors(), Heal: repairs,
+		Secrets: map[string]pulumi.StringInput{operatorstep.SecretKubeconfig: b.args.Kubeconfig},
+	}, pulumi.Parent(b.Queues))
+	return []pulumi.Resource{monitors}, err
 }

@@ -209,3 +209,17 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// TestCaseK48 checks that a ServiceMonitor is made only where it is asked for, and
+// not before somebody has looked for its definition.
+func TestCaseK48(t *testing.T) {
+	env := environment(t, teams)
+	if all := byName(run(t, env)); all["q-monitors"].Name != "" {
+		t.Error("a definition is looked for that nobody needs")
+	}
+	env.Kubernetes.Monitoring = &config.Monitoring{ServiceMonitors: true}
+	release := byName(run(t, env))["q-release"]
+	if on := on(release); !slices.Equal(on, []string{"q-monitors"}) || !strings.Contains(fmt.Sprint(release.Inputs.Mappable()), "enablePrometheus:true") {
+		t.Errorf("the chart comes after %q, with %v", on, release.Inputs)
+	}
+}

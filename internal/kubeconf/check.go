@@ -44,8 +44,8 @@ func Check(c Cluster) problem.List {
 	if tag := c.Images.EtcdTag; tag != "" && !wordPattern.MatchString(tag) {
 		r.Add("images.etcdTag", "", "%q is not a tag", tag)
 	}
-	for path, image := range map[string]string{"images.pause": c.Images.Pause, "images.flannel": c.Images.Flannel, "images.simulatedGPUs": c.Images.SimulatedGPUs} {
-		if (image != "" || path != "images.simulatedGPUs") && !imagePattern.MatchString(image) {
+	for path, image := range map[string]string{"images.pause": c.Images.Pause, "images.flannel": c.Images.Flannel, "images.simulatedGPUs": c.Images.SimulatedGPUs, "images.metricsServer": c.Images.MetricsServer} {
+		if optional := path == "images.simulatedGPUs" || path == "images.metricsServer"; (image != "" || !optional) && !imagePattern.MatchString(image) {
 			r.Add(path, "write registry/name:tag", "%q is not an image", image)
 		}
 	}

@@ -49,7 +49,13 @@ type Images struct {
 	// SimulatedGPUs is the image of the lab's device plugin, which takes the place
 	// of the GPU Operator. Empty: none runs.
 	SimulatedGPUs string
+	// MetricsServer is the image of metrics-server. Empty: none runs.
+	MetricsServer string
 }
+
+// MetricsServerImage is the metrics-server that belongs to these releases of
+// Kubernetes.
+const MetricsServerImage = "registry.k8s.io/metrics-server/metrics-server:v0.9.0"
 
 // Node is a host as a member of the cluster.
 type Node struct {

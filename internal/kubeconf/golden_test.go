@@ -26,7 +26,7 @@ func samples() map[string]Cluster {
 		// Everything that can be said, on real servers.
 		"full": {
 			Name: "full", Version: "v1.36.3", Endpoint: "api.cluster.example:443", PodCIDR: "10.100.0.0/14", ServiceCIDR: "10.104.0.0/18",
-			Registry: "https://mirror.example:5000", Images: Images{EtcdTag: "3.6.16-0", Flannel: "ghcr.io/flannel-io/flannel:v0.28.10"},
+			Registry: "https://mirror.example:5000", Images: Images{EtcdTag: "3.6.16-0", Flannel: "ghcr.io/flannel-io/flannel:v0.28.10", MetricsServer: MetricsServerImage},
 			ControlPlanes: []Node{{Name: "ctl1", Address: "192.0.2.1"}, {Name: "ctl2", Address: "192.0.2.2"}, {Name: "ctl3", Address: "192.0.2.3"}},
 			Workers: []Node{
 				{Name: "gpu1", Address: "192.0.2.11", Labels: map[string]string{"topology.example/rack": "r1", "gpu": "h100"},

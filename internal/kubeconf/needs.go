@@ -37,6 +37,9 @@ func (c Cluster) ImageNames() []string {
 	if c.Images.SimulatedGPUs != "" {
 		names = append(names, c.Images.SimulatedGPUs)
 	}
+	if c.Images.MetricsServer != "" {
+		names = append(names, c.Images.MetricsServer)
+	}
 	slices.Sort(names)
 	return names
 }

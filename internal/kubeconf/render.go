@@ -73,6 +73,9 @@ func Render(c Cluster) (FileSet, error) {
 	if c.Images.SimulatedGPUs != "" {
 		set.Objects = append(set.Objects, w.file(manifestDir+"/40-simulated-gpus.yaml", "simulated-gpus.yaml", c))
 	}
+	if c.Images.MetricsServer != "" {
+		set.Objects = append(set.Objects, w.file(manifestDir+"/50-metrics-server.yaml", "metrics-server.yaml", c))
+	}
 	return set, w.err
 }
 

@@ -22,6 +22,12 @@ type KindsSpec struct {
 	Hint string `json:"hint"`
 }
 
+// ServiceMonitors are those of the Prometheus Operator.
+func ServiceMonitors() KindsSpec {
+	return KindsSpec{Version: "monitoring.coreos.com/v1", Plurals: []string{"servicemonitors"},
+		Hint: "install the Prometheus Operator's definitions first, or write kubernetes.monitoring.serviceMonitors: false"}
+}
+
 // kinds looks once: nothing of ours would make them later.
 func kinds(ctx context.Context, in *step.Input) (any, error) {
 	var spec KindsSpec
