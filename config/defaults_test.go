@@ -65,7 +65,7 @@ func TestSetDefaults(t *testing.T) {
 		"kubernetes, all given":          {kube(Kubernetes{"v", "p", "s", "e", "0s", nil, "volcano", nil, nil, &QueuePreemption{"never", "never"}, nil, nil, true, nil}), kubeText, `{"version":"v","podCIDR":"p","serviceCIDR":"s","endpoint":"e","evictionDeadline":"0s","queueing":"volcano","preemption":{"withinTeam":"never","reclaim":"never"},"jobSet":true}`},
 		"kubernetes without queueing":    {kube(Kubernetes{Queueing: QueueingNone, Teams: []Team{{Name: "a"}}}), kubeText, `{"version":"","podCIDR":"10.244.0.0/16","serviceCIDR":"10.96.0.0/16","evictionDeadline":"30m","queueing":"none","teams":[{"name":"a","namespace":"a"}]}`},
 		"endpoint, one control plane":    {planes("c1"), func(e *Environment) any { return e.Kubernetes.Endpoint }, "c1:6443"},
-		"endpoint, three":                {planes("c[1-3]"), func(e *Environment) any { return e.Kubernetes.Endpoint }, ""},
+		"endpoint, three":                {planes("c[1-3]"), func(e *Environment) any { return e.Kubernetes.Endpoint }, "127.0.0.1:6444"},
 		"team absent":                    {kube(Kubernetes{Teams: []Team{{Name: "a"}}}), func(e *Environment) any { return asJSON(e.Kubernetes.Teams[0]) }, `{"name":"a","namespace":"a","weight":1}`},
 		"team given":                     {kube(Kubernetes{Teams: []Team{{Name: "a", Namespace: "b", Weight: 5}}}), func(e *Environment) any { return asJSON(e.Kubernetes.Teams[0]) }, `{"name":"a","namespace":"b","weight":5}`},
 		"reserved, small":                {reserving(Profile{Sockets: 1, CoresPerSocket: 2, Memory: 4 * GiB}, Reserved{}), kept, `{"cpu":0.1,"memory":"256MiB"}`},

@@ -15,8 +15,10 @@ type Kubernetes struct {
 	ServiceCIDR string `yaml:"serviceCIDR,omitempty" json:"serviceCIDR,omitempty"`
 
 	// Endpoint is where the API is reached, as host[:port]; the port is 6443
-	// unless another is given. Default: the control plane. With more than one control plane it must be given, and
-	// lead to those that work. It cannot change while the cluster exists.
+	// unless another is given. Default: the control plane; with more than one,
+	// "127.0.0.1:6444", where every host has a balancer of its own that leads to
+	// those that work. Another address is that of a balancer of the site. It
+	// cannot change while the cluster exists.
 	Endpoint string `yaml:"endpoint,omitempty" json:"endpoint,omitempty"`
 
 	// EvictionDeadline is how long a run waits for the pods of a host that

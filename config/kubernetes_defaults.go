@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/gpuoperator"
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 )
 
 // Defaults of a Kubernetes cluster.
@@ -40,8 +41,11 @@ func (e *Environment) setKubernetesDefaults() {
 	set(&k.ServiceCIDR, defaultServiceCIDR)
 	set(&k.EvictionDeadline, defaultEvictionDeadline)
 	set(&k.Queueing, QueueingKueue)
-	if planes := e.HostsWithRole(RoleControlPlane); len(planes) == 1 {
+	switch planes := e.HostsWithRole(RoleControlPlane); {
+	case len(planes) == 1:
 		set(&k.Endpoint, net.JoinHostPort(planes[0].Name, strconv.Itoa(apiPort)))
+	case len(planes) > 1:
+		set(&k.Endpoint, kubeconf.LocalEndpoint)
 	}
 	if k.SystemReserved == nil && len(e.Profiles) > 0 {
 		k.SystemReserved = map[string]Reserved{}

@@ -65,7 +65,10 @@ func TestValidateKubernetesInGo(t *testing.T) {
 		"GPUs of a control plane": {func(e *Environment) { e.Hosts[0].Profile = "gpu" }, []string{
 			"warning profiles.small", "warning hosts[0].profile",
 		}},
-		"three without an endpoint": {func(e *Environment) { three(e); e.Kubernetes.Endpoint = "" }, []string{"missing kubernetes.endpoint"}},
+		"three without an endpoint": {func(e *Environment) { three(e); e.Kubernetes.Endpoint = "" }, nil},
+		"one that may be three":     {func(e *Environment) { e.Kubernetes.Endpoint = "127.0.0.1:6444" }, nil},
+		"loopback, another port":    {func(e *Environment) { three(e); e.Kubernetes.Endpoint = "127.0.0.1:6443" }, []string{"invalid kubernetes.endpoint"}},
+		"loopback by name":          {func(e *Environment) { three(e); e.Kubernetes.Endpoint = "localhost:6444" }, []string{"invalid kubernetes.endpoint"}},
 		"three with one":            {func(e *Environment) { three(e); e.Kubernetes.Endpoint = "10.0.0.5" }, nil},
 		"a lone host's own name":    {func(e *Environment) { e.Kubernetes.Endpoint = "ctl1" }, nil},
 		"with another port":         {func(e *Environment) { e.Kubernetes.Endpoint = "ctl1:443" }, []string{"conflict kubernetes.endpoint"}},

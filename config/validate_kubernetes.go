@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
 )
 
@@ -61,19 +62,23 @@ func (v *validator) endpoint(k *Kubernetes) {
 	planes := v.env.HostsWithRole(RoleControlPlane)
 	host, port := splitHostPort(k.Endpoint)
 	switch {
-	case k.Endpoint == "" && len(planes) > 1 && !v.isBroken("hosts"):
-		v.addf(KindMissing, path, "give the name or address of a load balancer, or one that moves between the control planes",
-			"%d control planes, but no endpoint that leads to those that work", len(planes))
-	case k.Endpoint == "" || len(planes) == 1 && host == planes[0].Name && port == apiPort:
+	case k.Endpoint == "" || k.Endpoint == kubeconf.LocalEndpoint || len(planes) == 1 && host == planes[0].Name && port == apiPort:
 	case !hostPort.MatchString(k.Endpoint) || !dnsSubdomain.MatchString(host) || strings.Contains(k.Endpoint, ":") && (port < 1 || port > 65535) || wrongAddress(host):
 		v.addf(KindInvalid, path, "write it as host or host:port, in lower case", "%q is not an address", k.Endpoint)
+	case host == "localhost" || loopback(host):
+		v.addf(KindInvalid, path, "write "+kubeconf.LocalEndpoint+", where every host then has a balancer, or leave it out", "%s is another place on every host", k.Endpoint)
 	case !slices.ContainsFunc(planes, func(h Host) bool { return host == h.Name || host == h.Address }):
 	case len(planes) > 1:
-		v.addf(KindConflict, path, "give the name or address of a load balancer, or one that moves between the control planes",
+		v.addf(KindConflict, path, "leave it out, so that every host gets a balancer, or name a balancer of the site",
 			"%s is one of %d control planes: without it the API would be lost", host, len(planes))
 	case port != 0 && port != apiPort:
 		v.addf(KindConflict, path, fmt.Sprintf("write %s:%d", host, apiPort), "a control plane serves on port %d, not on %d", apiPort, port)
 	}
+}
+
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
 }
 
 // wrongAddress tells whether a host looks like an IPv4 address, and is none.

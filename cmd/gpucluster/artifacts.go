@@ -88,7 +88,7 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 	if env.Kubernetes.JobSet {
 		line("chart", jobset.ReleaseName+" "+jobset.ChartVersion, cmp.Or(model.Artifacts.Charts, jobset.MakersCharts))
 	}
-	for _, name := range kubeconf.Packages {
+	for _, name := range env.KubernetesFiles().PackageNames() {
 		line("package", name, cmp.Or(model.Artifacts.APT, "the host's own sources"))
 	}
 	return w.Flush()

@@ -30,7 +30,7 @@ func (h *Hosts) shareHome(ctx *pulumi.Context, name string, args *HostsArgs) err
 			home, err := stepresource.New(ctx, resource, stepresource.Args{
 				Step: hoststep.Home,
 				Spec: hoststep.HomeSpec{
-					Host: host.Name, Essential: Essential(host), Path: env.Home.Path, Server: serving, Vars: homeVars(env, server),
+					Host: host.Name, Essential: essential(env, host), Path: env.Home.Path, Server: serving, Vars: homeVars(env, server),
 				},
 				Targets: []connection.Connection{args.Connections[host.Name]},
 				Later:   map[string]pulumi.StringInput{hoststep.EnvOwner: h.owner},

@@ -105,7 +105,7 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 		baseline, err := stepresource.New(ctx, resource, stepresource.Args{
 			Step: hoststep.Baseline,
 			Spec: hoststep.BaselineSpec{
-				Host: host.Name, Essential: Essential(host), Environment: args.Environment.Name, Vars: baselineVars(args.Environment, host, known),
+				Host: host.Name, Essential: essential(args.Environment, host), Environment: args.Environment.Name, Vars: baselineVars(args.Environment, host, known),
 			},
 			Targets: []connection.Connection{args.Connections[host.Name]},
 			Later:   later,
@@ -126,8 +126,16 @@ func NewHosts(ctx *pulumi.Context, name string, args *HostsArgs, opts ...pulumi.
 	return h, ctx.RegisterResourceOutputs(h, pulumi.Map{})
 }
 
+// essential is [Essential], but for a host that is one of several control planes
+// and nothing else of the kind: the others go on without it.
+func essential(env *config.Environment, host config.Host) bool {
+	others := []config.Role{config.RoleController, config.RoleDatabase, config.RoleStorage}
+	return Essential(host) && (len(env.HostsWithRole(config.RoleControlPlane)) < 2 || slices.ContainsFunc(others, host.Has))
+}
+
 // Essential reports whether nothing can go on without the host: its failure
-// stops the run, while the failure of another host only puts it in quarantine.
+// stops the run, while the failure of another host, also of one of several
+// control planes, only puts it in quarantine.
 func Essential(host config.Host) bool {
 	return slices.ContainsFunc([]config.Role{config.RoleController, config.RoleDatabase, config.RoleStorage, config.RoleControlPlane}, host.Has)
 }

@@ -30,7 +30,7 @@ func CheckChange(name string, env *config.Environment, assessment *heal.Assessme
 		return err
 	}
 	model := env.KubernetesCluster()
-	var refused []string
+	var refused, planes []string
 	for _, resource := range assessment.Named(kubestep.ControlPlane) {
 		text, _ := assessment.Stdin(resource)
 		var was kubestep.ControlPlaneSpec
@@ -40,11 +40,16 @@ func CheckChange(name string, env *config.Environment, assessment *heal.Assessme
 		if resource != name+"-"+was.Host+"-control-plane" {
 			continue // another cluster of the same stack
 		}
+		planes = append(planes, was.Host)
 		for _, line := range changes(was, model) {
 			if !slices.Contains(refused, line) {
 				refused = append(refused, line)
 			}
 		}
+	}
+	stays := func(host string) bool { return slices.Contains(nodeNames(model.ControlPlanes), host) }
+	if len(planes) > 0 && !slices.ContainsFunc(planes, stays) {
+		refused = append(refused, fmt.Sprintf("none of the control planes %s stays, and the cluster's data is on them: replace them a few at a time", strings.Join(planes, ", ")))
 	}
 	if len(refused) > 0 {
 		return fmt.Errorf("refused, since it cannot change while the cluster exists:\n  %s", strings.Join(refused, "\n  "))
@@ -64,11 +69,6 @@ func changes(was kubestep.ControlPlaneSpec, model config.KubernetesCluster) []st
 		if fact.was != fact.is {
 			refused = append(refused, fmt.Sprintf("kubernetes.%s was %s and cannot become %s: %s", fact.key, fact.was, fact.is, fact.why))
 		}
-	}
-	if !slices.Contains(nodeNames(model.ControlPlanes), was.First) {
-		refused = append(refused, fmt.Sprintf("%s, on which the cluster began, is no control plane any more: keep its role", was.First))
-	} else if model.ControlPlanes[0].Name != was.First {
-		refused = append(refused, fmt.Sprintf("the cluster began on %s and not on %s: keep it the first of the control planes", was.First, model.ControlPlanes[0].Name))
 	}
 	return refused
 }

@@ -13,8 +13,11 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/components/kubernetes"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
+	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stackoutput"
+	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kubestep"
 )
 
@@ -122,7 +125,7 @@ func TestInventory(t *testing.T) {
 func TestOrder(t *testing.T) {
 	r := pulumitest.Run(t, "s", program(pulumitest.Kubernetes(t, highlyAvailable)))
 	for name, c := range map[string]struct{ after, notAfter []string }{
-		"c-ctl1-control-plane": {[]string{"machines-ctl1-baseline"}, []string{"machines-gpu1-baseline", "c-ctl2-control-plane"}},
+		"c-ctl1-control-plane": {[]string{"machines-ctl1-baseline", "machines-ctl3-baseline"}, []string{"machines-gpu1-baseline", "c-ctl2-control-plane"}},
 		"c-ctl2-control-plane": {[]string{"c-ctl1-control-plane"}, []string{"c-ctl3-control-plane"}},
 		"c-ctl3-control-plane": {[]string{"c-ctl1-control-plane", "c-ctl2-control-plane"}, nil},
 		"c-gpu1":               {[]string{"c-ctl3-control-plane", "machines-gpu1-baseline"}, []string{"c-gpu2", "machines-gpu2-baseline", "c-smoke"}},
@@ -154,6 +157,46 @@ func TestGuardStandsBeforeWhatIsInside(t *testing.T) {
 		}
 	}
 	t.Error("the guard is not deleted first")
+}
+
+// TestControlPlanes checks that each can ask all others, that a preparation that
+// failed stops nobody else, and that every host of a cluster without an endpoint
+// of the site has a balancer.
+func TestControlPlanes(t *testing.T) {
+	local := func(e *config.Environment) { highlyAvailable(e); e.Kubernetes.Endpoint = ""; e.SetDefaults() }
+	for name, c := range map[string]struct {
+		env                 *config.Environment
+		essential, balancer bool
+		targets             []string
+	}{
+		"one":                     {pulumitest.Kubernetes(t), true, false, []string{"ctl1"}},
+		"three, a site's":         {pulumitest.Kubernetes(t, highlyAvailable), false, false, []string{"ctl1", "ctl2", "ctl3"}},
+		"three, one on each host": {pulumitest.Kubernetes(t, local), false, true, []string{"ctl1", "ctl2", "ctl3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := pulumitest.Run(t, "s", program(c.env))
+			if got := spec[hoststep.BaselineSpec](t, r, "machines-ctl1-baseline").Essential; got != c.essential {
+				t.Errorf("essential: %v, want %v", got, c.essential)
+			}
+			plane, member := spec[kubestep.ControlPlaneSpec](t, r, "c-ctl1-control-plane"), spec[kubestep.MemberSpec](t, r, "c-gpu1")
+			for host, vars := range map[string]map[string]any{"ctl1": plane.Node, "gpu1": member.Node} {
+				if _, got := vars["kubernetes_node_balancer"]; got != c.balancer {
+					t.Errorf("a balancer on %s: %v, want %v", host, got, c.balancer)
+				}
+			}
+			var targets []remote.Target
+			if err := json.Unmarshal([]byte(pulumitest.Entry(r.Command("c-ctl1-control-plane"), step.EnvTargets)), &targets); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, target := range targets {
+				names = append(names, target.Name)
+			}
+			if !slices.Equal(names, c.targets) {
+				t.Errorf("it reaches %v, want %v", names, c.targets)
+			}
+		})
+	}
 }
 
 // TestMembers checks what a membership asks for.
@@ -235,10 +278,9 @@ func TestWhatCannotChange(t *testing.T) {
 			e.Kubernetes.Version = "1.37"
 			e.Artifacts = &config.Artifacts{Registry: "https://mirror.example", Binaries: "https://mirror.example/binaries"}
 		}, []string{"kubernetes.version was v1.36.3 and cannot become v1.37.2"}},
-		"the first plane": {func(e *config.Environment) { e.Hosts[0].Names = "ctl[2-4]" }, []string{"ctl1, on which the cluster began, is no control plane any more"}},
-		"another is first": {func(e *config.Environment) {
-			e.Hosts[0].Names = "ctl3,ctl1,ctl2"
-		}, []string{"the cluster began on ctl1 and not on ctl3"}},
+		"another first plane": {func(e *config.Environment) { e.Hosts[0].Names = "ctl[2-4]" }, nil},
+		"another order":       {func(e *config.Environment) { e.Hosts[0].Names = "ctl3,ctl1,ctl2" }, nil},
+		"all planes are new":  {func(e *config.Environment) { e.Hosts[0].Names = "ctl[4-6]" }, []string{"none of the control planes ctl1, ctl2, ctl3 stays"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &pulumitest.Recorder{Prior: before.State("")}

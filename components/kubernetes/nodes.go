@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +22,9 @@ func (b *builder) nodeVars(host string, ports ...int) map[string]any {
 		"kubernetes_node_files":        placed(b.files.Node),
 		"kubernetes_node_host_files":   map[string]any{host: placed(b.files.Own(host))},
 		"kubernetes_node_ports":        append([]int{kubeletPort}, ports...),
+	}
+	if b.model.Endpoint == kubeconf.LocalEndpoint {
+		vars["kubernetes_node_balancer"] = true
 	}
 	if b.env.Lab != nil {
 		vars["kubernetes_node_cgroup_v1"] = kubeconf.LabOverrides().CgroupV1
@@ -52,7 +56,8 @@ func (b *builder) ignored() []string {
 }
 
 // declareControlPlanes makes the control planes one after the other: the first
-// begins the cluster, and etcd takes one new member at a time.
+// begins the cluster, unless another is a member of one, and etcd takes one new
+// member at a time. Each asks the others.
 func (b *builder) declareControlPlanes() error {
 	planes := b.controlPlanes()
 	objects := []string{}
@@ -68,42 +73,53 @@ func (b *builder) declareControlPlanes() error {
 		if i == 0 {
 			vars["kubernetes_control_plane_objects"] = objects
 		}
-		reached := []string{host}
-		if i > 0 {
-			reached = append(reached, planes[0])
+		reached, after := []string{host}, slices.Clone(b.after)
+		for _, other := range planes {
+			after = append(after, b.hosts.Ready(other)...)
+			if other != host {
+				reached = append(reached, other)
+			}
 		}
 		name := b.name + "-" + host + "-control-plane"
-		after := slices.Concat(b.hosts.Ready(host), b.after)
 		for _, earlier := range b.planes {
 			after = append(after, earlier)
 		}
 		plane, err := stepresource.New(b.ctx, name, stepresource.Args{
 			Step: kubestep.ControlPlane,
 			Spec: kubestep.ControlPlaneSpec{
-				Host: host, First: planes[0], Endpoint: b.model.Endpoint,
+				Host: host, ControlPlanes: planes, Endpoint: b.model.Endpoint,
 				Version: b.model.Version, PodCIDR: b.model.PodCIDR, ServiceCIDR: b.model.ServiceCIDR,
 				Node: b.nodeVars(host, apiPort, etcdPort, etcdPeerPort), Vars: vars,
 			},
-			Targets: b.reach(reached...), Later: b.hosts.OwnerEntry(), Heal: b.heal.Count(name),
+			Targets: b.reach(reached...), Later: b.hosts.Later(host), Heal: b.heal.Count(name),
 			Toolkit: kubestep.Toolkit(playbook.KubernetesNode, playbook.KubernetesControlPlane),
 		}, pulumi.Parent(b.Cluster), pulumi.DependsOn(after))
 		if err != nil {
 			return err
 		}
 		b.planes = append(b.planes, plane)
+		b.outcomes = append(b.outcomes, plane.Stdout)
+		b.outcomes = append(b.outcomes, b.hosts.Outcomes(host)...)
 		b.last = append(b.last, plane)
 	}
 	return nil
 }
 
-// declareKubeconfig reads the administrator's kubeconfig.
+// declareKubeconfig reads the administrator's kubeconfig. It leads to a control
+// plane that works: when one fails or comes back, it is read again.
 func (b *builder) declareKubeconfig() error {
+	var results []any
+	var after []pulumi.Resource
+	for _, plane := range b.planes {
+		results, after = append(results, plane.Stdout), append(after, plane)
+	}
+	began := pulumi.All(results...).ApplyT(func(texts []any) string { return fmt.Sprint(texts...) }).(pulumi.StringOutput)
 	kubeconfig, err := stepresource.New(b.ctx, b.name+"-kubeconfig", stepresource.Args{
 		Step:    kubestep.Kubeconfig,
 		Spec:    kubestep.KubeconfigSpec{ControlPlanes: b.controlPlanes(), Endpoint: b.model.Endpoint, Direct: b.direct()},
 		Targets: b.reach(b.controlPlanes()...), SecretResult: true,
-		Later: map[string]pulumi.StringInput{kubestep.EnvBegan: b.planes[0].Stdout},
-	}, pulumi.Parent(b.Cluster), pulumi.DependsOn([]pulumi.Resource{b.planes[0]}))
+		Later: map[string]pulumi.StringInput{kubestep.EnvBegan: began},
+	}, pulumi.Parent(b.Cluster), pulumi.DependsOn(after))
 	if err != nil {
 		return err
 	}
@@ -111,12 +127,12 @@ func (b *builder) declareKubeconfig() error {
 	return b.declareProvider()
 }
 
-// direct tells whether the endpoint's name means something to the cluster's hosts
-// alone: a lab has its own resolver, and the name of a control plane is the
-// inventory's.
+// direct tells whether the endpoint means something to the cluster's hosts alone:
+// a lab has its own resolver, the name of a control plane is the inventory's, and
+// a balancer of every host is its own.
 func (b *builder) direct() bool {
 	host, _, _ := strings.Cut(b.model.Endpoint, ":")
-	return b.env.Lab != nil || slices.Contains(b.controlPlanes(), host)
+	return b.env.Lab != nil || b.model.Endpoint == kubeconf.LocalEndpoint || slices.Contains(b.controlPlanes(), host)
 }
 
 // seen is how many GPUs a pod with all devices of a node sees, where these are

@@ -22,20 +22,21 @@ etcd() {
 # snapshot FOLDER KEPT
 snapshot() {
 	umask 077
+	folder=$1
 	exec 9>/run/gpucluster-etcd-snapshot.lock
 	flock 9
-	install -d -m 0700 "$1"
+	install -d -m 0700 "$folder"
 	# The container sees this folder of the host, and not the other.
 	taken=/var/lib/etcd/gpucluster-snapshot.db
 	name=etcd-$(date -u +%Y%m%dT%H%M%S.%NZ).db
-	trap 'rm -f "$taken" "$taken.part" "$1/$name.part"' EXIT
+	trap 'rm -f "$taken" "$taken.part" "$folder/$name.part"' EXIT
 	rm -f "$taken" "$taken.part"
 	etcd snapshot save "$taken" >/dev/null
-	cp "$taken" "$1/$name.part"
-	chmod 0600 "$1/$name.part"
-	sync "$1/$name.part"
-	mv "$1/$name.part" "$1/$name"
-	ls -1 "$1"/etcd-*.db | sort | head -n "-$2" | xargs -r rm -f --
-	echo "$1/$name"
+	cp "$taken" "$folder/$name.part"
+	chmod 0600 "$folder/$name.part"
+	sync "$folder/$name.part"
+	mv "$folder/$name.part" "$folder/$name"
+	ls -1 "$folder"/etcd-*.db | sort | head -n "-$2" | xargs -r rm -f --
+	echo "$folder/$name"
 }
 

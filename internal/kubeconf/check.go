@@ -72,6 +72,9 @@ func checkEndpoint(r *problem.Report, c Cluster) {
 		r.Add("endpoint", "write a name or an IPv4 address and a port, such as ctl1:6443", "%q is not host:port", c.Endpoint)
 		return
 	}
+	if a, err := netip.ParseAddr(host); err == nil && a.IsLoopback() && !c.Balanced() {
+		r.Add("endpoint", "write "+LocalEndpoint, "every host has its balancer at %s, not at %s", LocalEndpoint, c.Endpoint)
+	}
 	for _, n := range c.ControlPlanes {
 		if (host == n.Name || host == n.Address) && port != apiPort {
 			r.Add("endpoint", fmt.Sprintf("write %s:%d", host, apiPort), "control planes serve on port %d, not on %d", apiPort, port)

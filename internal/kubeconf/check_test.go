@@ -24,6 +24,12 @@ func TestCheck(t *testing.T) {
 		"a port that nobody serves":    {func(c *Cluster) { c.Endpoint = "ctl1:443" }, []string{"endpoint"}},
 		"a balancer's port":            {func(c *Cluster) { c.Endpoint = "api.example:443" }, nil},
 		"one of three as the endpoint": {func(c *Cluster) { c.ControlPlanes = append(c.ControlPlanes, Node{Name: "ctl2"}, Node{Name: "ctl3"}) }, []string{"endpoint"}},
+		"a balancer on every host": {func(c *Cluster) {
+			c.Endpoint = LocalEndpoint
+			c.ControlPlanes = append(c.ControlPlanes, Node{Name: "ctl2"}, Node{Name: "ctl3"})
+		}, nil},
+		"one that may be several":      {func(c *Cluster) { c.Endpoint = LocalEndpoint }, nil},
+		"loopback without a balancer":  {func(c *Cluster) { c.Endpoint = "127.0.0.1:6443" }, []string{"endpoint"}},
 		"a URL as the endpoint":        {func(c *Cluster) { c.Endpoint = "https://api:6443" }, []string{"endpoint"}},
 		"no range":                     {func(c *Cluster) { c.PodCIDR = "10.244.0.0" }, []string{"podCIDR"}},
 		"a range that is no network":   {func(c *Cluster) { c.PodCIDR = "10.244.0.1/16" }, []string{"podCIDR"}},
@@ -77,14 +83,14 @@ func TestForAHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for host, want := range map[string]string{"ctl1": "init", "ctl2": "join", "gpu1": "join"} {
+	for host, want := range map[string][]string{"ctl1": {"join", "init"}, "ctl2": {"join"}, "gpu1": {"join"}} {
 		var entered []string
 		for _, f := range set.Own(host) {
 			if name, ok := strings.CutPrefix(f.Path, Dir+"/"); ok && !strings.Contains(name, "/") && strings.HasSuffix(name, ".yaml") {
 				entered = append(entered, strings.TrimSuffix(name, ".yaml"))
 			}
 		}
-		if !slices.Equal(entered, []string{want}) {
+		if !slices.Equal(entered, want) {
 			t.Errorf("%s enters by %q, want %q", host, entered, want)
 		}
 	}

@@ -15,8 +15,8 @@ type Cluster struct {
 	// Version of Kubernetes, such as "v1.36.3"; from v1.34 on.
 	Version string
 	// Endpoint is where every host reaches the API, as host:port: the only
-	// control plane, or what stands before several. It cannot change while the
-	// cluster exists.
+	// control plane, what stands before several, or [LocalEndpoint]. It cannot
+	// change while the cluster exists.
 	Endpoint string
 	// PodCIDR holds the addresses of pods; each node has a /24 of it. Default
 	// "10.244.0.0/16". It cannot change while the cluster exists.

@@ -40,7 +40,7 @@ type FileSet struct {
 	// Begin is for the first control plane: how the cluster begins.
 	Begin []File
 	// Host is what each host by name reads alone: how it joins, and what it
-	// reserves. The first control plane has no way to join.
+	// reserves. A control plane that can only be the first has no way to join.
 	Host map[string][]File
 	// Objects are applied to the cluster on the first control plane, in order.
 	Objects []File

@@ -34,6 +34,11 @@ func samples() map[string]Cluster {
 				{Name: "gpu2", Address: "192.0.2.12", Labels: map[string]string{"topology.example/rack": "r2"}, Reserved: Reserved{MemoryMiB: 8192}},
 			},
 		},
+		// Several control planes, and a balancer on every host; some addresses are names.
+		"balanced": {
+			Name: "balanced", Version: "v1.36.3", Endpoint: LocalEndpoint,
+			ControlPlanes: []Node{{Name: "ctl1", Address: "192.0.2.1"}, {Name: "ctl2", Address: "192.0.2.2"}, {Name: "ctl3"}}, Workers: []Node{{Name: "gpu1"}},
+		},
 		// Containers that play servers.
 		"lab": {
 			Name: "lab", Version: "v1.36.3", Endpoint: "ctl1:6443", Registry: "http://artifacts:5000", Images: LabImages(), Overrides: LabOverrides(),

@@ -14,6 +14,18 @@ var Packages = []string{
 	"conntrack", "containerd", "containernetworking-plugins", "curl", "ethtool", "iptables", "kmod", "nftables", "runc", "socat",
 }
 
+// balancerPackage is Debian's too, for hosts with a balancer of their own.
+const balancerPackage = "haproxy"
+
+// PackageNames lists the packages of Debian that the hosts of the cluster get.
+func (c Cluster) PackageNames() []string {
+	names := slices.Clone(Packages)
+	if c.Balanced() {
+		names = append(names, balancerPackage)
+	}
+	return names
+}
+
 // chosen are the tags of images that kubeadm chooses, by minor release. They are
 // constants in its source: cmd/kubeadm/app/constants.
 var chosen = map[string]struct{ etcd, coreDNS string }{

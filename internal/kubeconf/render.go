@@ -42,6 +42,7 @@ func Render(c Cluster) (FileSet, error) {
 		w.file("/etc/systemd/system/containerd.service.d/gpucluster.conf", "containerd.service.conf", c),
 		w.file("/usr/local/lib/systemd/system/kubelet.service", "kubelet.service", c),
 	}
+	set.Node = append(set.Node, w.balancer(c)...)
 	if c.Registry != "" {
 		for _, name := range mirrored {
 			set.Node = append(set.Node, w.file("/etc/containerd/certs.d/"+name+"/hosts.toml", "hosts.toml", c))
@@ -52,7 +53,9 @@ func Render(c Cluster) (FileSet, error) {
 		set.Host[n.Name] = w.host(data)
 		if i == 0 {
 			set.Begin = []File{w.file(InitPath, "init.yaml", data)}
-		} else {
+		}
+		// The first of several joins too, when it was lost and comes back.
+		if len(c.ControlPlanes) > 1 || c.Balanced() {
 			set.Host[n.Name] = append(set.Host[n.Name], w.file(JoinPath, "join.yaml", data))
 		}
 	}
@@ -94,6 +97,7 @@ func (w *writer) host(data nodeData) []File {
 var fileTemplates = template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 	"header": func() string { return "" }, "args": nodeArgs,
 	"sysctl": func() string { return SysctlPath }, "discovery": func() string { return DiscoveryPath },
+	"endpoint": func() string { return LocalEndpoint }, "balancer": func() string { return BalancerPath }, "unit": func() string { return BalancerUnit },
 }).ParseFS(templates.FS, "kubernetes/*.tmpl"))
 
 var blankLines = regexp.MustCompile(`\n{3,}`)

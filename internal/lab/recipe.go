@@ -58,7 +58,7 @@ var slurmPackages = []string{
 
 // kubernetesPackages are what a member of a Kubernetes cluster needs beside Kubernetes itself.
 var kubernetesPackages = []string{
-	"conntrack", "containerd", "containernetworking-plugins", "ethtool", "iptables", "kmod", "nftables", "runc", "socat",
+	"conntrack", "containerd", "containernetworking-plugins", "ethtool", "haproxy", "iptables", "kmod", "nftables", "runc", "socat",
 }
 
 //go:embed guest/build-server.sh

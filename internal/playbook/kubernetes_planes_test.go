@@ -24,7 +24,9 @@ func TestControlPlanesOnLabHosts(t *testing.T) {
 	if _, err := k.run(playbook.KubernetesNode, all, k.nodeVars(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.run(playbook.KubernetesControlPlane, only("ctl1"), k.controlPlaneVars(), nil); err != nil {
+	begins := k.controlPlaneVars()
+	begins["kubernetes_control_plane_begins"] = true
+	if _, err := k.run(playbook.KubernetesControlPlane, only("ctl1"), begins, nil); err != nil {
 		t.Fatal(err)
 	}
 	certificates := map[string]string{}

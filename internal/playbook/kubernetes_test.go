@@ -183,11 +183,13 @@ func (k *kubernetes) foreign() {
 func (k *kubernetes) begin() {
 	k.t.Helper()
 	k.on("ctl1", "systemd-run -q --unit=cutter sh -c 'until [ -e /etc/kubernetes/manifests/kube-scheduler.yaml ]; do sleep 0.02; done; sleep 1; pkill -9 kubeadm'")
-	if _, err := k.run(playbook.KubernetesControlPlane, only("ctl1"), k.controlPlaneVars(), nil); err == nil {
+	begins := k.controlPlaneVars()
+	begins["kubernetes_control_plane_begins"] = true
+	if _, err := k.run(playbook.KubernetesControlPlane, only("ctl1"), begins, nil); err == nil {
 		k.t.Fatal("kubeadm was killed, and that went unnoticed")
 	}
 	begin := time.Now()
-	k.twice(playbook.KubernetesControlPlane, only("ctl1"), k.controlPlaneVars(), nil)
+	k.twice(playbook.KubernetesControlPlane, only("ctl1"), begins, nil)
 	k.await("ctl1", kubectl("get node ctl1 --no-headers | awk '{print $2}'"), "Ready", 60*time.Second)
 	k.t.Logf("the control plane is ready after %.1f s", time.Since(begin).Seconds())
 	k.want("ctl1", "stat -c '%a' /etc/kubernetes/admin.conf /var/lib/gpucluster/kubernetes.json", "600\n600")

@@ -10,7 +10,7 @@ echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/gpucluster-lab-build
 
 printf '%s' "$LAB_SOURCES" >/etc/apt/sources.list
 apt-get install -qy -o APT::Keep-Downloaded-Packages=true "$@"
-systemctl disable containerd
+systemctl disable containerd haproxy
 
 # The lab's init looks for it.
 mkdir -p /usr/local/lib/gpucluster-lab

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
@@ -15,8 +16,9 @@ import (
 type ControlPlaneSpec struct {
 	// Host by name.
 	Host string `json:"host"`
-	// First is the control plane on which the cluster begins.
-	First string `json:"first"`
+	// ControlPlanes by name, this one included. On the first the cluster begins,
+	// where there is none yet.
+	ControlPlanes []string `json:"controlPlanes"`
 	// Endpoint of the API, host:port.
 	Endpoint string `json:"endpoint"`
 	// Version, PodCIDR and ServiceCIDR are what the cluster began with.
@@ -29,6 +31,15 @@ type ControlPlaneSpec struct {
 	Vars map[string]any `json:"vars"`
 }
 
+// controlPlane is a control plane that a step works on.
+type controlPlane struct {
+	spec    ControlPlaneSpec
+	session *remote.Session
+	in      *step.Input
+}
+
+// applyControlPlane has the host serve the API. One that fails while others
+// serve it is put in quarantine: the cluster goes on without it.
 func applyControlPlane(ctx context.Context, in *step.Input) (any, error) {
 	var spec ControlPlaneSpec
 	if err := in.Spec(&spec); err != nil {
@@ -39,53 +50,94 @@ func applyControlPlane(ctx context.Context, in *step.Input) (any, error) {
 		return nil, err
 	}
 	defer session.Close()
-	if err := play(ctx, in, session, playbook.KubernetesNode, spec.Host, spec.Node, nil); err != nil {
-		return nil, err
+	p := controlPlane{spec, session, in}
+	why := hoststep.Unprepared(in)
+	if why == nil {
+		if why = p.serve(ctx); why == nil {
+			return step.Ready(spec.Host, "serves the API"), nil
+		}
 	}
-	run := func(secrets map[string]any) error {
-		return play(ctx, in, session, playbook.KubernetesControlPlane, spec.Host, spec.Vars, secrets)
+	if ctx.Err() != nil || !hoststep.IsTheHosts(why, spec.Host) || p.survey(ctx).serving() == "" {
+		return nil, why
 	}
-	if spec.Host == spec.First {
-		err = run(nil)
-	} else {
-		err = joinControlPlane(ctx, in, session, spec, run)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := on(in, session, spec.Host).WaitUp(ctx, apiLimit); err != nil {
-		return nil, fmt.Errorf("%s: %w", spec.Host, err)
-	}
-	return step.Ready(spec.Host, "serves the API"), nil
+	return step.Quarantined(spec.Host, why), nil
 }
 
-// joinControlPlane gives a further control plane what it needs to speak for the
-// cluster.
-func joinControlPlane(ctx context.Context, in *step.Input, session *remote.Session, spec ControlPlaneSpec, run func(map[string]any) error) error {
-	first := on(in, session, spec.First)
-	authorities, err := first.Authorities(ctx)
+// serve makes the host a member, if it is none, and its API server run.
+func (p controlPlane) serve(ctx context.Context) error {
+	if err := p.forgotten(ctx); err != nil {
+		return err
+	}
+	if err := hostsOrNot(play(ctx, p.in, p.session, playbook.KubernetesNode, p.spec.Host, p.spec.Node, nil)); err != nil {
+		return err
+	}
+	member, err := isMember(ctx, p.session, p.spec.Host)
 	if err != nil {
 		return err
 	}
-	return letIn(ctx, first, spec.Endpoint, func(discovery string) error {
-		return run(map[string]any{
+	if member {
+		err = p.run(ctx, nil)
+	} else {
+		err = p.enter(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := on(p.in, p.session, p.spec.Host).WaitUp(ctx, apiLimit); err != nil {
+		return fmt.Errorf("%s: %w", p.spec.Host, err)
+	}
+	return nil
+}
+
+// run runs the playbook with what is known only now.
+func (p controlPlane) run(ctx context.Context, now map[string]any, secrets ...map[string]any) error {
+	vars := map[string]any{}
+	for _, given := range []map[string]any{p.spec.Vars, now} {
+		for name, value := range given {
+			vars[name] = value
+		}
+	}
+	var secret map[string]any
+	for _, given := range secrets {
+		secret = given
+	}
+	return hostsOrNot(play(ctx, p.in, p.session, playbook.KubernetesControlPlane, p.spec.Host, vars, secret))
+}
+
+// enter has the cluster begin on the host, or the host join the one that there is.
+func (p controlPlane) enter(ctx context.Context) error {
+	others := p.survey(ctx)
+	if by := others.serving(); by != "" {
+		return p.join(ctx, by)
+	}
+	if p.spec.Host != p.spec.ControlPlanes[0] {
+		return hoststep.NotTheHosts{Err: fmt.Errorf("no control plane serves the API, so %s cannot join: %w", p.spec.Host, others.problems())}
+	}
+	// A second cluster under the same name would be worse than none.
+	if err := others.problems(); err != nil {
+		return hoststep.NotTheHosts{Err: fmt.Errorf("nobody can tell whether the cluster exists, so it was not begun on %s: mend the other control planes and run it again: %w", p.spec.Host, err)}
+	}
+	return p.run(ctx, map[string]any{"kubernetes_control_plane_begins": true})
+}
+
+// join lets the host in through a control plane that works. What the host may
+// have been before is forgotten first, and so is every member of etcd that will
+// not come back: each counts for the majority.
+func (p controlPlane) join(ctx context.Context, by string) error {
+	cluster := on(p.in, p.session, by)
+	if err := p.makeRoom(ctx, by); err != nil {
+		return hoststep.NotTheHosts{Err: err}
+	}
+	authorities, err := cluster.Authorities(ctx)
+	if err != nil {
+		return hoststep.NotTheHosts{Err: err}
+	}
+	return letIn(ctx, cluster, p.spec.Endpoint, func(discovery string) error {
+		return p.run(ctx, map[string]any{"kubernetes_control_plane_replaces": true}, map[string]any{
 			"kubernetes_control_plane_discovery":    discovery,
 			"kubernetes_control_plane_certificates": authorities,
 		})
 	})
-}
-
-func removeControlPlane(ctx context.Context, in *step.Input) error {
-	var spec ControlPlaneSpec
-	if err := in.SpecLoosely(&spec); err != nil {
-		return err
-	}
-	session, err := in.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	return hoststep.Unplay(ctx, in, session, playbook.KubernetesRemove, []string{spec.Host}, map[string]any{})
 }
 
 // probeControlPlane looks at the daemons and asks the host's own API server.
@@ -99,11 +151,26 @@ func probeControlPlane(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	if err := hoststep.Active(ctx, session, spec.Host, "containerd", "kubelet"); err != nil {
+	if err := hoststep.Active(ctx, session, spec.Host, daemons(spec.Endpoint)...); err != nil {
 		return err
 	}
 	if err := on(in, session, spec.Host).Up(ctx); err != nil {
 		return errors.Join(fmt.Errorf("%s does not serve the API", spec.Host), err)
 	}
 	return nil
+}
+
+// daemons are the units that a member runs.
+func daemons(endpoint string) []string {
+	units := []string{"containerd", "kubelet"}
+	if (kubeconf.Cluster{Endpoint: endpoint}).Balanced() {
+		units = append(units, kubeconf.BalancerUnit)
+	}
+	return units
+}
+
+// isMember tells whether kubeadm has come to its end on a host.
+func isMember(ctx context.Context, session *remote.Session, host string) (bool, error) {
+	out, err := session.Run(ctx, host, `[ ! -e /etc/kubernetes/kubelet.conf ] || ! grep -q '"done": true' /var/lib/gpucluster/kubernetes.json || echo member`, nil)
+	return out != "", err
 }

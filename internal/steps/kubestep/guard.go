@@ -30,9 +30,17 @@ type GuardResult struct {
 	Guarded bool `json:"guarded"`
 }
 
-func applyGuard(_ context.Context, in *step.Input) (any, error) {
+func applyGuard(ctx context.Context, in *step.Input) (any, error) {
 	var spec GuardSpec
-	return GuardResult{Guarded: true}, in.Spec(&spec)
+	if err := in.Spec(&spec); err != nil {
+		return nil, err
+	}
+	session, err := in.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	return GuardResult{Guarded: true}, markGoing(ctx, session, spec.ControlPlanes, false)
 }
 
 // removeGuard is the first thing that a destruction does: it refuses while there
@@ -76,7 +84,7 @@ func removeGuard(ctx context.Context, in *step.Input) error {
 		}
 	}
 	if len(left) == 0 {
-		return nil
+		return markGoing(ctx, session, spec.ControlPlanes, true)
 	}
 	return fmt.Errorf("pods are on the cluster (%d), and nothing was removed:\n  %s\nwait for them, delete them, or destroy them with the cluster by setting %s=yes",
 		len(left), strings.Join(left, "\n  "), hoststep.OverrideVariable)

@@ -134,14 +134,14 @@ func (m member) place(ctx context.Context) error {
 	if err != nil {
 		return hostsOrNot(err)
 	}
-	out, err := m.session.Run(ctx, m.spec.Host, "[ ! -e /etc/kubernetes/kubelet.conf ] || echo joined", nil)
+	joined, err := isMember(ctx, m.session, m.spec.Host)
 	if err != nil {
 		return err
 	}
 	run := func(secrets map[string]any) error {
 		return hostsOrNot(play(ctx, m.in, m.session, playbook.KubernetesWorker, m.spec.Host, m.spec.Vars, secrets))
 	}
-	if strings.TrimSpace(out) == "joined" {
+	if joined {
 		return run(nil)
 	}
 	return letIn(ctx, m.cluster, m.spec.Endpoint, func(discovery string) error {
@@ -269,7 +269,7 @@ func probeMember(ctx context.Context, in *step.Input) error {
 		return err
 	}
 	defer session.Close()
-	if err := hoststep.Active(ctx, session, spec.Host, "containerd", "kubelet"); err != nil {
+	if err := hoststep.Active(ctx, session, spec.Host, daemons(spec.Endpoint)...); err != nil {
 		return err
 	}
 	cluster, err := client(ctx, in, session, spec.ControlPlanes)

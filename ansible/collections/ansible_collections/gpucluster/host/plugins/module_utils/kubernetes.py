@@ -19,9 +19,12 @@ RECORD = "/var/lib/gpucluster/kubernetes.json"
 DISCOVERY = "/run/gpucluster-kubernetes-discovery.conf"
 SOCKET = "unix:///run/containerd/containerd.sock"
 
+# What etcd has stored.
+DATA = "/var/lib/etcd/member"
+
 # What a member has. Each is there also when kubeadm was cut off.
 TRACES = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/bootstrap-kubelet.conf", "/etc/kubernetes/admin.conf",
-          "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml", "/var/lib/etcd/member"]
+          "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml", DATA]
 
 # What kubeadm and the daemons leave on a host that is no member any more.
 LEFT = ["/etc/kubernetes", "/var/lib/kubelet", "/var/lib/etcd", "/var/lib/cni", "/run/flannel", "/var/log/pods", "/var/log/containers",
@@ -74,14 +77,15 @@ def mounts_below(folders):
     return sorted((p for p in points if any(p.startswith(d + "/") for d in folders)), reverse=True)
 
 
-def reset(module):
+def reset(module, words=()):
     """Make a host what it was before it was a member. Whatever is gone already is
-    passed over; the container runtime is left running."""
+    passed over; the container runtime is left running. Words are further ones for
+    kubeadm reset."""
     run = module.run_command
     run(["systemctl", "stop", "kubelet.service"])
     if module.get_bin_path("kubeadm", opt_dirs=["/usr/local/bin"]):
         # It asks the API about etcd, which may never answer.
-        run(["timeout", "-k", "5", "90", "kubeadm", "reset", "--force", "--cri-socket", SOCKET])
+        run(["timeout", "-k", "5", "90", "kubeadm", "reset", "--force", "--cri-socket", SOCKET] + list(words))
     end_containers(module)
     for point in mounts_below(["/var/lib/kubelet"]) + glob.glob("/run/netns/cni-*"):
         run(["umount", "-l", point])

@@ -43,6 +43,17 @@ options:
     description: For a control plane that joins others. Files of the cluster's authorities by their path below /etc/kubernetes/pki.
     type: dict
     default: {}
+  replaces:
+    description:
+      - Whether the other control planes hold all of the cluster's data. What a
+        host that is no member any more still has of it is then removed before it
+        joins; else it is kept, since it may be the only copy.
+    type: bool
+    default: false
+  leaves_etcd:
+    description: Whether an absent member is taken out of etcd. Not where that is done already, or the whole cluster goes.
+    type: bool
+    default: true
 """
 
 EXAMPLES = r"""
@@ -95,11 +106,13 @@ def member(module, record):
     cluster, found = module.params["cluster"], kubernetes.traces()
     if record.get("cluster") and record["cluster"] != cluster:
         module.fail_json(msg="the host is a member of the cluster %s; take it out of that first" % record["cluster"])
+    if module.params["replaces"] and found == [kubernetes.DATA]:
+        return False
     if not record and found:
         module.fail_json(msg="the host is a member of a cluster that is not ours (%s); take it out with kubeadm reset, and remove that" % ", ".join(found))
     if record.get("done") and "/etc/kubernetes/kubelet.conf" in found:
         return True
-    if record.get("done") and "/var/lib/etcd/member" in found:
+    if record.get("done") and kubernetes.DATA in found and not module.params["replaces"]:
         module.fail_json(msg="the host has lost /etc/kubernetes/kubelet.conf and holds the cluster's data in /var/lib/etcd: "
                              "put the file back, or save the data and remove it")
     return False
@@ -129,14 +142,15 @@ def become_member(module, lock):
     record = kubernetes.record()
     if member(module, record):
         return []
-    changes = ["what a run that was cut off had left (removed)"] if record and kubernetes.traces() else []
+    left = kubernetes.traces()
+    changes = ["what an earlier membership had left (removed)"] if left else []
     done = "cluster %s begun" if module.params["state"] == "initialised" else "cluster %s joined"
     changes.append(done % module.params["cluster"])
     if module.check_mode:
         return changes
     if module.params["state"] == "joined" and not module.params["discovery"]:
         module.fail_json(msg="the host is not a member yet, and was given nothing to join with")
-    if record:
+    if record or left:
         kubernetes.reset(module)
     kubernetes.note(cluster=module.params["cluster"], done=False)
     try:
@@ -166,7 +180,7 @@ def leave(module):
     if record:
         changes.append("cluster %s left" % record.get("cluster", ""))
         if not module.check_mode:
-            kubernetes.reset(module)
+            kubernetes.reset(module, [] if module.params["leaves_etcd"] else ["--skip-phases=remove-etcd-member"])
     changes += kubernetes.forget_mirrors(module.check_mode)
     idle = kubernetes.idle(module)
     if record and idle and not module.check_mode:
@@ -183,6 +197,8 @@ def main():
             "ignore_preflight": {"type": "list", "elements": "str", "default": []},
             "discovery": {"type": "str", "default": "", "no_log": True},
             "certificates": {"type": "dict", "default": {}, "no_log": True},
+            "replaces": {"type": "bool", "default": False},
+            "leaves_etcd": {"type": "bool", "default": True},
         },
         required_if=[("state", "initialised", ("cluster", "config")), ("state", "joined", ("cluster", "config"))],
         supports_check_mode=True,
