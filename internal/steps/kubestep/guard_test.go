@@ -52,7 +52,7 @@ func TestGuard(t *testing.T) {
 		"what is no list of pods is refused": {kubectl: "echo '<html>'", planes: []string{"ctl1"}, want: []string{"nobody can tell whether pods run"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := steptest.New(t, map[string]string{"kubectl": c.kubectl})
+			s := steptest.New(t, map[string]string{"kubectl": c.kubectl, "touch": "exit 0"})
 			t.Setenv(hoststep.OverrideVariable, c.override)
 			err := removeGuard(t.Context(), s.Input(t, GuardSpec{ControlPlanes: c.planes, Lab: c.lab}, c.planes...))
 			if (err != nil) != (c.want != nil) {
@@ -65,6 +65,10 @@ func TestGuard(t *testing.T) {
 			}
 			if !strings.Contains(s.Log.String(), c.log) {
 				t.Errorf("it says %q, want %q", s.Log.String(), c.log)
+			}
+			// The control planes need not go on without each other any more.
+			if marked := strings.Contains(s.Asked(), "touch "+goingFile); marked != (c.want == nil && c.log == "") {
+				t.Errorf("the control planes are told that all goes: %v\n%s", marked, s.Asked())
 			}
 			if strings.Contains(s.Asked(), "delete") || strings.Contains(s.Asked(), "drain") {
 				t.Errorf("the guard changes something:\n%s", s.Asked())
