@@ -68,11 +68,12 @@ func (p *controlPlanes) job(t *testing.T, through, name string) {
 func (p *controlPlanes) runs(t *testing.T, through, name string) {
 	t.Helper()
 	cluster.Until(t, name+" to run", 2*time.Minute, func() error {
-		state := p.through(t, through, "get pods -l job-name="+name+` -o jsonpath='{range .items[*]}{.status.phase} {.status.containerStatuses[*].restartCount}{end}'`)
-		if state != "Running 0" {
-			return errors.New(state)
+		// One that the machine is too busy to answer is asked again.
+		state, err := p.TryOn(t, through, "kubectl --kubeconfig /etc/kubernetes/admin.conf get pods -l job-name="+name+` -o jsonpath='{range .items[*]}{.status.phase} {.status.containerStatuses[*].restartCount}{end}'`)
+		if err == nil && state != "Running 0" {
+			err = errors.New(state)
 		}
-		return nil
+		return err
 	})
 }
 
