@@ -31,6 +31,7 @@ func Definitions(chart []byte, parts ...string) ([]Definition, error) {
 		return nil, fmt.Errorf("reading the chart: %w", err)
 	}
 	var all []Definition
+	missing := slices.Clone(parts)
 	archive := tar.NewReader(io.LimitReader(unpacked, mostBytes))
 	for {
 		file, err := archive.Next()
@@ -48,6 +49,10 @@ func Definitions(chart []byte, parts ...string) ([]Definition, error) {
 			return nil, fmt.Errorf("reading %s: %w", file.Name, err)
 		}
 		all = append(all, found...)
+		missing = slices.DeleteFunc(missing, func(part string) bool { return strings.Contains(file.Name, "/charts/"+part+"/") })
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("the chart has no custom resource definitions of its part %s", missing[0])
 	}
 	if len(all) == 0 {
 		return nil, errors.New("the chart has no custom resource definitions")

@@ -62,6 +62,7 @@ func TestDefinitions(t *testing.T) {
 		"the chart's own":   {whole, nil, []string{"a.example.org", "b.example.org"}, ""},
 		"and those of part": {whole, []string{"used"}, []string{"a.example.org", "b.example.org", "c.example.org"}, ""},
 		"none":              {map[string]string{"c/Chart.yaml": "name: c"}, nil, nil, "no custom resource definitions"},
+		"none of a part":    {whole, []string{"used", "packed"}, nil, "no custom resource definitions of its part packed"},
 		"another kind":      {map[string]string{"c/crds/a.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s}"}, nil, nil, "is no custom resource definition"},
 		"no YAML":           {map[string]string{"c/crds/a.yaml": "a: [\n"}, nil, nil, "reading c/crds/a.yaml"},
 	} {
@@ -83,7 +84,7 @@ func TestDefinitions(t *testing.T) {
 func FuzzDefinitions(f *testing.F) {
 	f.Add(archive(f, map[string]string{"c/crds/a.yaml": definition("a.example.org")}))
 	f.Fuzz(func(t *testing.T, chart []byte) {
-		all, err := Definitions(chart, "part")
+		all, err := Definitions(chart)
 		if err == nil && len(all) == 0 {
 			t.Error("none, and no error")
 		}
