@@ -39,6 +39,7 @@ func (s *site) serve(t *testing.T, team string) {
 			pod := kubetest.At(object, "spec", "template", "spec").(map[string]any)
 			security := pod["securityContext"].(map[string]any)
 			security["runAsUser"], security["runAsGroup"] = s.uid(team), s.uid(team)
+			delete(object["spec"].(map[string]any), "minReadySeconds") // there is room for all replicas twice
 		}
 		createJSON(t, s.as(team), object)
 	}
@@ -70,7 +71,7 @@ func (s *site) update(t *testing.T, release string) {
 }
 
 // servingDisplacesWholeJobs checks that a service takes GPUs from a training job
-// of its team only by displacing the whole of it: never one of its pods. Of 15
+// of its team only by displacing the whole of it: never one of its pods. Of 16
 // GPUs, training has 12, and each replica 1.
 func servingDisplacesWholeJobs(t *testing.T, s *site) {
 	const team, gang = "answers", 3
@@ -83,29 +84,31 @@ func servingDisplacesWholeJobs(t *testing.T, s *site) {
 		return kubetest.At(o, "status", "currentHealthy") == 2.0 && kubetest.At(o, "status", "disruptionsAllowed") == 1.0
 	})
 
-	// With room for one replica more, an update displaces nobody.
+	// With room for two replicas that start and two that still end, an update
+	// displaces nobody.
 	s.update(t, "2")
 	s.served(t, 2)
-	s.scale(t, "3")
-	s.served(t, 3)
+	s.used(t, team, 14) // those that ended hold nothing any more
+	s.scale(t, "4")
+	s.served(t, 4)
 	if now := s.running(t, team, "training", gang); !maps.Equal(now, first) {
 		t.Errorf("the service changed the training job from %v to %v", first, now)
 	}
-	s.used(t, team, 15)
+	s.used(t, team, 16)
 
-	// Without it, the whole job goes, and comes back whole.
+	// Without any, the whole job goes, and comes back whole.
 	s.update(t, "3")
-	s.served(t, 3)
+	s.served(t, 4)
 	for pod := range s.running(t, team, "training", gang) {
 		if _, ok := first[pod]; ok {
 			t.Errorf("%s was left of a job that was displaced", pod)
 		}
 	}
-	s.scale(t, "4")
+	s.scale(t, "5")
 	s.goneWhole(t, team, "training", gang)
 	s.waiting(t, team, "training", "Preempted to accommodate a workload")
-	s.served(t, 4)
-	s.used(t, team, 4)
+	s.served(t, 5)
+	s.used(t, team, 5)
 	s.scale(t, "2")
 	s.running(t, team, "training", gang)
 	s.served(t, 2)
@@ -114,7 +117,7 @@ func servingDisplacesWholeJobs(t *testing.T, s *site) {
 	// Training never displaces the service.
 	serving := s.names(t, replicas)
 	s.submit(t, team, "more", ask{pods: 1, gpus: 4, priority: "training"})
-	s.waiting(t, team, "more", "insufficient unused quota for nvidia.com/gpu in flavor b200, 3 more needed")
+	s.waiting(t, team, "more", "insufficient unused quota for nvidia.com/gpu in flavor b200, 2 more needed")
 	if now := s.names(t, replicas); !slices.Equal(now, serving) {
 		t.Errorf("replicas were %q and are %q", serving, now)
 	}

@@ -268,7 +268,7 @@ func atWork() Cluster {
 		{Name: "east", Cohort: "shared", Weight: 2, Quotas: []Quota{{GPUType: "l40s"}}},
 		{Name: "west", Cohort: "shared", Weight: 1, Quotas: []Quota{{GPUType: "l40s"}}},
 		{Name: "fabric", Quotas: []Quota{{GPUType: "a100", Nominal: 32}}},
-		{Name: "answers", Quotas: []Quota{{GPUType: "b200", Nominal: 15}}},
+		{Name: "answers", Quotas: []Quota{{GPUType: "b200", Nominal: 16}}},
 		{Name: "ranked", Quotas: []Quota{{GPUType: "v100", Nominal: 8}}},
 		{Name: "sets", Quotas: []Quota{{GPUType: "p100", Nominal: 16}}},
 		{Name: "lone", Quotas: []Quota{{GPUType: "t4", Nominal: 4}}},
