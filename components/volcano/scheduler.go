@@ -76,7 +76,7 @@ type builder struct {
 // the fabric and of all teams. People are let into their namespaces last.
 func NewScheduler(ctx *pulumi.Context, name string, args *SchedulerArgs, opts ...pulumi.ResourceOption) (*Scheduler, error) {
 	if args == nil || args.Environment == nil || args.Environment.Kubernetes == nil {
-		return nil, errors.New("Volcano needs an environment with a kubernetes section")
+		return nil, errors.New("a scheduler needs an environment with a kubernetes section")
 	}
 	if err := config.Check(args.Environment, config.PartScheduler); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func NewScheduler(ctx *pulumi.Context, name string, args *SchedulerArgs, opts ..
 		return nil, fmt.Errorf("the environment has %q as kubernetes.queueing, not %q", args.Environment.Kubernetes.Queueing, config.QueueingVolcano)
 	}
 	if args.Kubeconfig == nil || args.Provider == nil {
-		return nil, errors.New("Volcano needs a kubeconfig, and a provider that reaches the same cluster")
+		return nil, errors.New("a scheduler needs a kubeconfig, and a provider that reaches the same cluster")
 	}
 	cluster := args.Environment.KubernetesQueues()
 	objects, err := volcano.Objects(cluster)

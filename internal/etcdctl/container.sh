@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 set -eu
 
 # The container of etcd that runs now; those that have ended are listed too.
@@ -36,7 +37,7 @@ snapshot() {
 	chmod 0600 "$folder/$name.part"
 	sync "$folder/$name.part"
 	mv "$folder/$name.part" "$folder/$name"
-	ls -1 "$folder"/etcd-*.db | sort | head -n "-$2" | xargs -r rm -f --
+	find "$folder" -maxdepth 1 -name 'etcd-*.db' | sort | head -n "-$2" | xargs -r rm -f --
 	echo "$folder/$name"
 }
 

@@ -165,7 +165,7 @@ func (k *kubernetes) queueGone(t *testing.T, c *cluster.Cluster) {
 	k.ctl(t, "wait --for=condition=complete job/unqueued --timeout 60s")
 	k.ctl(t, "delete job unqueued")
 	run := c.Up(t)
-	wantSays(t, run, "Kueue admits no object")
+	wantSays(t, run, "no object of Kueue is admitted")
 	wantChanges(t, run, "update kueue-release", "update kueue-ready")
 	wantChanges(t, c.Up(t))
 	k.submit(t, alice+"-n research", job)

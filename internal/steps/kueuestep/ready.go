@@ -95,7 +95,7 @@ func probe(ctx context.Context, in *step.Input) error {
 	if answered(err) || !errors.As(err, &refusal) {
 		return nil
 	}
-	return fmt.Errorf("Kueue admits no object: %w", err)
+	return fmt.Errorf("no object of Kueue is admitted: %w", err)
 }
 
 // answered tells whether the webhooks have answered: an object that is there
