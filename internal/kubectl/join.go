@@ -13,9 +13,8 @@ import (
 // returns it with the cluster's certificate authority, by which they know that
 // it is the right one. The token is a secret.
 func (c *Client) Token(ctx context.Context, life time.Duration) (token, authority string, err error) {
-	authority, err = c.command(ctx, nil, "cat", "/etc/kubernetes/pki/ca.crt")
-	if err != nil {
-		return "", "", fmt.Errorf("reading the cluster's certificate authority: %w", err)
+	if authority, err = c.Authority(ctx); err != nil {
+		return "", "", err
 	}
 	out, err := c.command(ctx, nil, "kubeadm", "token", "create", "--kubeconfig", AdminConf, "--ttl", life.String(),
 		"--description", "made by gpucluster for one host")
@@ -23,6 +22,16 @@ func (c *Client) Token(ctx context.Context, life time.Duration) (token, authorit
 		return "", "", fmt.Errorf("making a token: %w", err)
 	}
 	return strings.TrimSpace(out), authority, nil
+}
+
+// Authority is the cluster's certificate authority, as PEM: hosts know the API by
+// it. One that began anew has another.
+func (c *Client) Authority(ctx context.Context) (string, error) {
+	authority, err := c.command(ctx, nil, "cat", "/etc/kubernetes/pki/ca.crt")
+	if err != nil {
+		return "", fmt.Errorf("reading the cluster's certificate authority: %w", err)
+	}
+	return authority, nil
 }
 
 // ForgetToken takes a token back. Its life would end anyhow. The token travels

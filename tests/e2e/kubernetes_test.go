@@ -33,7 +33,7 @@ func TestKubernetes(t *testing.T) {
 		{"a team stays within its own", k.tenancy, false, false},
 		{"a queue that is gone is put back", k.queueGone, false, false},
 		{"a worker comes in while pods run", k.grow, true, false},
-		{"a kubelet that was stopped is started", k.heal, false, false},
+		{"a kubelet that was stopped is started, and a node that was deleted comes back", k.heal, false, false},
 		{"a budget keeps a worker, and nothing is forced", k.blocked, true, false},
 		{"a worker leaves when its budget allows it", k.shrink, true, false},
 		{"what cannot change is refused", k.refusedChange, false, false},
@@ -149,9 +149,13 @@ func (k *kubernetes) grow(t *testing.T, c *cluster.Cluster) {
 
 func (k *kubernetes) heal(t *testing.T, c *cluster.Cluster) {
 	k.On(t, "gpu1", "systemctl stop kubelet containerd")
+	k.ctl(t, "delete node gpu3")
 	run := c.Up(t)
-	wantSays(t, run, "needs repair", "gpu1")
-	wantChanges(t, run, "update gpu1")
+	wantSays(t, run, "needs repair", "gpu1", "the cluster has no node gpu3: its kubelet registers it again")
+	wantChanges(t, run, "update gpu1", "update gpu3")
+	if nodes := k.ctl(t, `get nodes -o jsonpath='{range .items[*]}{.metadata.name} {.status.allocatable.nvidia\.com/gpu} {end}'`); nodes != "ctl1  gpu1 8 gpu2 8 gpu3 8 " {
+		t.Errorf("the nodes are %q", nodes)
+	}
 	wantChanges(t, c.Up(t))
 }
 

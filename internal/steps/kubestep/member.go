@@ -106,7 +106,7 @@ func (m member) join(ctx context.Context) (string, error) {
 			return "", hoststep.NotTheHosts{Err: err}
 		}
 	}
-	if err := m.place(ctx); err != nil {
+	if err := m.place(ctx, known); err != nil {
 		return "", err
 	}
 	limit, err := m.spec.limit()
@@ -129,14 +129,16 @@ func (m member) join(ctx context.Context) (string, error) {
 }
 
 // place runs the playbooks. A host that has joined before needs no credential.
-func (m member) place(ctx context.Context) error {
-	err := play(ctx, m.in, m.session, playbook.KubernetesNode, m.spec.Host, m.spec.Node, nil)
-	if err != nil {
-		return hostsOrNot(err)
-	}
+func (m member) place(ctx context.Context, known bool) error {
 	joined, err := isMember(ctx, m.session, m.spec.Host)
+	if err == nil && joined && !known {
+		joined, err = m.astray(ctx)
+	}
 	if err != nil {
 		return err
+	}
+	if err := play(ctx, m.in, m.session, playbook.KubernetesNode, m.spec.Host, m.spec.Node, nil); err != nil {
+		return hostsOrNot(err)
 	}
 	run := func(secrets map[string]any) error {
 		return hostsOrNot(play(ctx, m.in, m.session, playbook.KubernetesWorker, m.spec.Host, m.spec.Vars, secrets))
