@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +23,6 @@ func TestControlPlanes(t *testing.T) {
 	p := &controlPlanes{kubernetes{Cluster: cluster.New(t, "planes", planes)}}
 	runStages(t, p.Cluster, []stage{
 		{"up from nothing", p.up, true, false},
-		{"up again changes nothing", p.again, false, false},
 		{"the first control plane dies, and nobody notices", p.die, true, false},
 		{"it comes back", p.heal, true, false},
 		{"one that is lost is replaced by another host", p.replace, true, false},
@@ -77,16 +77,27 @@ func (p *controlPlanes) runs(t *testing.T, through, name string) {
 	})
 }
 
+// passes asks the API again and again through a host's balancer, while that
+// finds out which control plane is dead. Clients give up a handshake after 10 s:
+// each question has to reach one that works before.
+func (p *controlPlanes) passes(t *testing.T, host string) {
+	t.Helper()
+	out, err := p.TryOn(t, host, `for i in $(seq 12); do curl -fsS -k -m 10 -o /dev/null https://127.0.0.1:6444/livez || exit 1; sleep 0.3; done 2>&1`)
+	if err != nil {
+		t.Errorf("the balancer of %s does not pass all questions on: %v %s", host, err, out)
+	}
+}
+
 func (p *controlPlanes) die(t *testing.T, c *cluster.Cluster) {
 	p.job(t, "ctl1", "before")
 	began := c.Starts(t, "kubelet", "gpu1")[0]
 	p.Docker(t, "kill", p.Container("ctl1"))
 	died := time.Now()
-	cluster.Until(t, "the API, through the worker's balancer", time.Minute, func() error {
-		_, err := p.TryOn(t, "gpu1", "curl -fsS -k -m 5 https://127.0.0.1:6444/readyz")
-		return err
-	})
-	t.Logf("the API answers the worker %.1f s after the first control plane has died", time.Since(died).Seconds())
+	var balancers sync.WaitGroup
+	for _, host := range []string{"gpu1", "ctl2", "ctl3"} {
+		balancers.Go(func() { p.passes(t, host) })
+	}
+	balancers.Wait()
 	p.job(t, "ctl2", "after")
 	t.Logf("a new pod runs %.1f s after it", time.Since(died).Seconds())
 	p.runs(t, "ctl3", "before")
