@@ -150,6 +150,9 @@ def become_member(module, lock):
         return changes
     if module.params["state"] == "joined" and not module.params["discovery"]:
         module.fail_json(msg="the host is not a member yet, and was given nothing to join with")
+    # A file that is not there is our mistake. A member needs none: the only control plane has nothing to join with.
+    if not os.path.exists(module.params["config"]):
+        module.fail_json(msg="there is no %s" % module.params["config"])
     if record or left:
         kubernetes.reset(module)
     kubernetes.note(cluster=module.params["cluster"], done=False)
@@ -203,9 +206,6 @@ def main():
         required_if=[("state", "initialised", ("cluster", "config")), ("state", "joined", ("cluster", "config"))],
         supports_check_mode=True,
     )
-    # kubeadm reads its configuration before anything else; a file that is not there is our mistake.
-    if module.params["config"] and not module.check_mode and not os.path.exists(module.params["config"]):
-        module.fail_json(msg="there is no %s" % module.params["config"])
     with open("/run/gpucluster-kubeadm.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if module.params["state"] == "absent":
