@@ -202,7 +202,7 @@ preview)
 	PULUMI_SKIP_CHECKPOINTS=true pulumi preview --stack "$env" --config-file "$config" --suppress-outputs "$@"
 	case " $* " in
 	*" --diff "*) ;;
-	*) printf '\nEvery value that changes, resource by resource: make preview ENV=%s ARGS=--diff\n' "$env" ;;
+	*) printf '\nEvery value that changes, resource by resource: make preview ENV=%s ARGS=--diff\n' "$given" ;;
 	esac
 	;;
 down)

@@ -17,7 +17,7 @@ var ownNamespaces = []string{kubectl.Namespace, "kube-system", "kube-flannel"}
 
 var kubernetesStatus = view{
 	listing: onPlane + ` --request-timeout 20s get nodes -o custom-columns='NODE:.metadata.name,READY:.status.conditions[?(@.type=="Ready")].status,` +
-		`GPU:.metadata.labels.gpucluster/gpu,GPUS:.status.allocatable.nvidia\.com/gpu,CORDONED:.spec.unschedulable,VERSION:.status.nodeInfo.kubeletVersion' && echo && ` +
+		`GPU:.metadata.labels.gpucluster/gpu,GPUS:.status.allocatable.nvidia\.com/gpu,CORDONED:.spec.unschedulable,TAINTS:.spec.taints[*].key,VERSION:.status.nodeInfo.kubeletVersion' && echo && ` +
 		onPlane + " --request-timeout 20s get pods -A -o wide --field-selector metadata.namespace!=" + strings.Join(ownNamespaces, ",metadata.namespace!="),
 	proof: "smoke pods",
 	word:  "use it:   ",

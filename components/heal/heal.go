@@ -89,6 +89,16 @@ func (a *Assessment) Stdin(resource string) (string, bool) {
 	return r.Text("stdin"), ok
 }
 
+// Result is what the last update had from the named resource's step, and whether
+// there was one. It may be a secret.
+func (a *Assessment) Result(resource string) (string, bool) {
+	if a == nil {
+		return "", false
+	}
+	r, ok := a.prior.Command(resource)
+	return r.Text("stdout"), ok
+}
+
 // Quarantined reports whether the last update left the host of the named
 // resource in quarantine.
 func (a *Assessment) Quarantined(resource string) bool {

@@ -2,6 +2,7 @@ package kubernetes_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -196,6 +197,41 @@ func TestControlPlanes(t *testing.T) {
 				t.Errorf("it reaches %v, want %v", names, c.targets)
 			}
 		})
+	}
+}
+
+// TestPreviewKnowsTheCluster checks that a preview in which the kubeconfig is read
+// again does not take the cluster for another one, all of whose objects would be
+// made anew; an update goes by what it reads.
+func TestPreviewKnowsTheCluster(t *testing.T) {
+	before := pulumitest.Run(t, "s", program(pulumitest.Kubernetes(t)))
+	other := strings.Replace(pulumitest.Results["kubernetes-kubeconfig"], "a-kubeconfig", "another", 1)
+	for preview, want := range map[bool]string{true: "a-kubeconfig", false: "another"} {
+		r := &pulumitest.Recorder{Prior: before.State(""), Results: map[string]string{"kubernetes-kubeconfig": other}}
+		env := pulumitest.Kubernetes(t)
+		err := r.Run("s", func(ctx *pulumi.Context) error {
+			machines, err := hosts.NewHosts(ctx, "machines", &hosts.HostsArgs{Environment: env, Connections: pulumitest.Connections(env)})
+			if err != nil {
+				return err
+			}
+			// A preview keeps the probes of a real update from looking for the hosts.
+			var known *heal.Assessment
+			if preview {
+				if known, err = heal.Assess(ctx); err != nil {
+					return err
+				}
+			}
+			_, err = kubernetes.NewCluster(ctx, "c", &kubernetes.ClusterArgs{Environment: env, Hosts: machines, Heal: known})
+			return err
+		}, func(info *pulumi.RunInfo) { info.DryRun = preview })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range r.Resources() {
+			if args.Name == "c-api" && !strings.Contains(fmt.Sprint(args.Inputs["kubeconfig"]), want) {
+				t.Errorf("preview %v: the provider has another kubeconfig than the one with %q", preview, want)
+			}
+		}
 	}
 }
 

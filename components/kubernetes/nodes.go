@@ -124,7 +124,22 @@ func (b *builder) declareKubeconfig() error {
 		return err
 	}
 	b.Kubeconfig = pulumi.ToSecret(kubeconfig.Stdout.ApplyT(kubestep.ReadKubeconfig)).(pulumi.StringOutput)
+	if known, ok := b.knownKubeconfig(); ok && b.ctx.DryRun() {
+		b.Kubeconfig = pulumi.ToSecret(pulumi.String(known)).(pulumi.StringOutput)
+	}
 	return b.declareProvider()
+}
+
+// knownKubeconfig is what the last update read. A preview goes by it: when a
+// control plane is updated, it cannot know what will be read, and would show
+// everything in the cluster as made anew.
+func (b *builder) knownKubeconfig() (string, bool) {
+	result, ok := b.heal.Result(b.name + "-kubeconfig")
+	if !ok {
+		return "", false
+	}
+	known, err := kubestep.ReadKubeconfig(result)
+	return known, err == nil && known != ""
 }
 
 // direct tells whether the endpoint means something to the cluster's hosts alone:

@@ -8,13 +8,8 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/kuberesource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
+	"github.com/gpucluster/pulumi-gpucluster/internal/tenant"
 )
-
-// made is an object that has been declared.
-type made struct {
-	object   queues.Object
-	resource pulumi.Resource
-}
 
 // declare makes an object after those that it needs, so that it is also deleted
 // before them. Kueue's kinds need Kueue to be ready.
@@ -24,8 +19,8 @@ func (b *builder) declare(o queues.Object, ready pulumi.Resource) error {
 		after = append(after, ready)
 	}
 	for _, earlier := range b.made {
-		if needs(o, earlier.object) {
-			after = append(after, earlier.resource)
+		if needs(o, earlier.Object) {
+			after = append(after, earlier.Resource)
 		}
 	}
 	name := b.name + "-" + strings.ReplaceAll(strings.ToLower(o.ID()), "/", "-")
@@ -33,7 +28,7 @@ func (b *builder) declare(o queues.Object, ready pulumi.Resource) error {
 	if err != nil {
 		return fmt.Errorf("declaring %s: %w", o.ID(), err)
 	}
-	b.made = append(b.made, made{o, resource})
+	b.made = append(b.made, tenant.Made{Object: o, Resource: resource})
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/kueuestep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/tenant"
 )
 
 const (
@@ -63,7 +64,7 @@ type builder struct {
 	ctx  *pulumi.Context
 	name string
 	args *QueuesArgs
-	made []made
+	made []tenant.Made
 }
 
 // NewQueues installs Kueue, waits until it admits objects, and makes the objects
@@ -100,6 +101,11 @@ func NewQueues(ctx *pulumi.Context, name string, args *QueuesArgs, opts ...pulum
 	}
 	for _, object := range objects {
 		if err := b.declare(object, ready); err != nil {
+			return nil, err
+		}
+	}
+	for _, team := range cluster.Teams {
+		if err := tenant.Guard(ctx, name, team, args.Kubeconfig, args.Provider, b.Queues, b.made); err != nil {
 			return nil, err
 		}
 	}

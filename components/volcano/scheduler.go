@@ -22,6 +22,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/tenant"
 	"github.com/gpucluster/pulumi-gpucluster/internal/volcano"
 )
 
@@ -57,19 +58,13 @@ type SchedulerArgs struct {
 	Heal *heal.Assessment
 }
 
-// made is an object that has been declared.
-type made struct {
-	object   kubeobject.Object
-	resource pulumi.Resource
-}
-
 // builder is what is being declared.
 type builder struct {
 	*Scheduler
 	ctx  *pulumi.Context
 	name string
 	args *SchedulerArgs
-	made []made
+	made []tenant.Made
 }
 
 // NewScheduler installs Volcano, waits until it admits objects, and makes those of
@@ -106,6 +101,11 @@ func NewScheduler(ctx *pulumi.Context, name string, args *SchedulerArgs, opts ..
 	}
 	for _, object := range objects {
 		if err := b.declare(object, ready); err != nil {
+			return nil, err
+		}
+	}
+	for _, team := range cluster.Teams {
+		if err := tenant.Guard(ctx, name, team, args.Kubeconfig, args.Provider, b.Scheduler, b.made); err != nil {
 			return nil, err
 		}
 	}
@@ -175,8 +175,8 @@ func (b *builder) declare(o kubeobject.Object, ready pulumi.Resource) error {
 		after = append(after, ready)
 	}
 	for _, earlier := range b.made {
-		if needs(o, earlier.object) {
-			after = append(after, earlier.resource)
+		if needs(o, earlier.Object) {
+			after = append(after, earlier.Resource)
 		}
 	}
 	name := b.name + "-" + strings.ReplaceAll(strings.ToLower(o.ID()), "/", "-")
@@ -184,7 +184,7 @@ func (b *builder) declare(o kubeobject.Object, ready pulumi.Resource) error {
 	if err != nil {
 		return fmt.Errorf("declaring %s: %w", o.ID(), err)
 	}
-	b.made = append(b.made, made{o, resource})
+	b.made = append(b.made, tenant.Made{Object: o, Resource: resource})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/labstep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/slurmstep"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/teamstep"
 )
 
 // All returns every step.
@@ -23,6 +24,7 @@ func All() step.Registry {
 		kubestep.Steps(),
 		kueuestep.Steps(),
 		operatorstep.Steps(),
+		teamstep.Steps(),
 		step.Registry{gatestep.Step()},
 	)
 }

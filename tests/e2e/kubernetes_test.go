@@ -32,6 +32,7 @@ func TestKubernetes(t *testing.T) {
 		{"a job that cannot start whole holds nothing", k.gang, false, false},
 		{"a team stays within its own", k.tenancy, false, false},
 		{"a queue that is gone is put back", k.queueGone, false, false},
+		{"a team at work does not go", k.teamGoes, false, false},
 		{"a worker comes in while pods run", k.grow, true, false},
 		{"a kubelet that was stopped is started, and a node that was deleted comes back", k.heal, false, false},
 		{"a budget keeps a worker, and nothing is forced", k.blocked, true, false},

@@ -172,3 +172,27 @@ func (k *kubernetes) queueGone(t *testing.T, c *cluster.Cluster) {
 	k.ctl(t, "wait --for=condition=complete job/unqueued -n research --timeout 60s")
 	k.ctl(t, "delete job unqueued -n research")
 }
+
+// teamGoes takes a team out of the environment: not while it is at work.
+func (k *kubernetes) teamGoes(t *testing.T, c *cluster.Cluster) {
+	k.submit(t, bob+"-n product", jobOf("at-work", 1, teamPod(20002, 1, idle, "")))
+	k.ctl(t, "wait --for=condition=ready pod -l job-name=at-work -n product --timeout 60s")
+	content := c.Content(t)
+	c.Edit(t, "        - {name: product, groups: [product], cohort: lab, gpus: {h100: {nominal: 8}}}\n", "")
+	run := c.TryUp(t)
+	if run.Err == nil {
+		t.Error("a team that is at work is removed")
+	}
+	wantSays(t, run, "team product is at work in namespace product", "pod at-work-", "job at-work")
+	if state := k.workloads(t, "product")["at-work"]; !strings.HasPrefix(state, "True") {
+		t.Errorf("the job of a team that was to go is %q", state)
+	}
+	k.ctl(t, "delete job at-work -n product")
+	c.Up(t)
+	if left := k.ctl(t, "get namespace,clusterqueue,validatingadmissionpolicy -o name | grep product || true"); left != "" {
+		t.Errorf("of a team that went there is still\n%s", left)
+	}
+	c.Restore(t, content)
+	c.Up(t)
+	wantChanges(t, c.Up(t))
+}
