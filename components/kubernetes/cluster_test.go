@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/gpucluster/pulumi-gpucluster/components/heal"
@@ -205,9 +206,12 @@ func TestControlPlanes(t *testing.T) {
 // made anew; an update goes by what it reads.
 func TestPreviewKnowsTheCluster(t *testing.T) {
 	before := pulumitest.Run(t, "s", program(pulumitest.Kubernetes(t)))
+	prior := before.State("")
+	prior["urn:pulumi:s::gpucluster::command:local:Command::c-kubeconfig"].Outputs["stdout"] =
+		resource.MakeSecret(resource.NewStringProperty(pulumitest.Results["kubernetes-kubeconfig"]))
 	other := strings.Replace(pulumitest.Results["kubernetes-kubeconfig"], "a-kubeconfig", "another", 1)
 	for preview, want := range map[bool]string{true: "a-kubeconfig", false: "another"} {
-		r := &pulumitest.Recorder{Prior: before.State(""), Results: map[string]string{"kubernetes-kubeconfig": other}}
+		r := &pulumitest.Recorder{Prior: prior, Results: map[string]string{"kubernetes-kubeconfig": other}}
 		env := pulumitest.Kubernetes(t)
 		err := r.Run("s", func(ctx *pulumi.Context) error {
 			machines, err := hosts.NewHosts(ctx, "machines", &hosts.HostsArgs{Environment: env, Connections: pulumitest.Connections(env)})
