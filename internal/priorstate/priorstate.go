@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
@@ -91,17 +92,34 @@ func (readOutput) ElementType() reflect.Type { return reflect.TypeOf(readResult{
 
 func init() { pulumi.RegisterOutputType(readOutput{}) }
 
+const (
+	// halfWritten is what the engine says of a state that it writes itself at this
+	// moment, as it does when an update begins.
+	halfWritten = "failed to load checkpoint"
+	reads       = 5
+	pause       = 300 * time.Millisecond
+)
+
+func read(ctx *pulumi.Context, stack string) (readResult, error) {
+	output := ctx.InvokeOutput("pulumi:pulumi:readStackResourceOutputs",
+		&readArgs{StackName: stack}, readOutput{}, pulumi.InvokeOutputOptions{})
+	awaited, err := internals.UnsafeAwaitOutput(ctx.Context(), output)
+	result, _ := awaited.Value.(readResult)
+	return result, err
+}
+
 // Read returns the state before this update. A stack that was never updated
 // has an empty one.
 func Read(ctx *pulumi.Context) (*State, error) {
 	full := ctx.Organization() + "/" + ctx.Project() + "/" + ctx.Stack()
-	output := ctx.InvokeOutput("pulumi:pulumi:readStackResourceOutputs",
-		&readArgs{StackName: full}, readOutput{}, pulumi.InvokeOutputOptions{})
-	awaited, err := internals.UnsafeAwaitOutput(ctx.Context(), output)
+	result, err := read(ctx, full)
+	for try := 1; try < reads && err != nil && strings.Contains(err.Error(), halfWritten); try++ {
+		time.Sleep(pause)
+		result, err = read(ctx, full)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the state of %s: %w", full, err)
 	}
-	result, _ := awaited.Value.(readResult)
 	state := Of()
 	for urn, raw := range result.Outputs {
 		entry, _ := raw.(map[string]any)
