@@ -72,12 +72,13 @@ scontrol create reservation ReservationName=wide Users=root StartTime=now+5hours
 func TestAJobThatComesWhileAHostDrainsIsNotLost(t *testing.T) {
 	onEachRelease(t, func(t *testing.T, release string) {
 		l := start(t, release, threeNodes())
-		job := l.Submit(t, "-w n3 -t 10", "sleep 3")
+		job := l.Submit(t, "-w n3 -t 10", "sleep 300")
 		l.WaitJob(t, job, "RUNNING")
 		late, said := "", *l.Client
 		said.Progress = func(line string) {
 			if late == "" && strings.HasPrefix(line, "waiting for n3") {
 				late = l.Submit(t, "-w n3 -t 10", "true")
+				l.Must(t, "scancel "+job)
 			}
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
