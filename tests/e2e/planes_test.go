@@ -20,6 +20,7 @@ var planes string
 // among them, while pods run.
 func TestControlPlanes(t *testing.T) {
 	long(t)
+	t.Parallel()
 	p := &controlPlanes{kubernetes{Cluster: cluster.New(t, "planes", planes)}}
 	runStages(t, p.Cluster, []stage{
 		{"up from nothing", p.up, true, false},
