@@ -57,14 +57,10 @@ export PULUMI_HOME=${PULUMI_HOME:-$root/.tools/pulumi}
 export PULUMI_SKIP_UPDATE_CHECK=true
 # The salt of the passphrase is part of the state: every checkout finds it there, and none has to keep it in a file.
 export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true
-# What is on PATH by chance is no plugin of ours. Where the plugins' home is not ours, what we have built is on PATH.
-ambient=
-for plugin in command kubernetes; do
-	if [[ -x $root/.tools/bin/pulumi-resource-$plugin ]] && ! compgen -G "$PULUMI_HOME/plugins/resource-$plugin-v*" >/dev/null; then
-		ambient=yes
-	fi
-done
-if [[ -z $ambient ]]; then
+# What is on PATH by chance is no plugin of ours, where ours lie in Pulumi's own place. In a home that is not ours, what we have built is
+# on PATH alone.
+if compgen -G "$PULUMI_HOME/plugins/resource-command-v*" >/dev/null &&
+	{ [[ ! -x $root/.tools/bin/pulumi-resource-kubernetes ]] || compgen -G "$PULUMI_HOME/plugins/resource-kubernetes-v*" >/dev/null; }; then
 	export PULUMI_IGNORE_AMBIENT_PLUGINS=true
 fi
 # As in tools/install.sh, which builds the same program beforehand.

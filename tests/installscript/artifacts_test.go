@@ -35,6 +35,7 @@ func TestWhoGetsKubernetes(t *testing.T) {
 			}
 			place(t, filepath.Join(checkout, "tools", "pulumi-language-go", "wrapper.sh"), "#!/bin/sh\n")
 			place(t, filepath.Join(checkout, ".tools", "stamps", "command-plugin-1.2.1"), "real\n")
+			place(t, filepath.Join(checkout, ".tools", "stamps", "kubernetes-plugin-4.32.0"), "real\n")
 			place(t, filepath.Join(checkout, ".tools", "bin", "artifacts"), "#!/bin/sh\necho called: artifacts \"$1\"\n")
 			for _, program := range []string{"ansible-playbook", "ssh", "python3", "docker", "dockerd", "mmdebstrap"} {
 				place(t, filepath.Join(programs, program), "#!/bin/sh\n")
