@@ -105,6 +105,21 @@ func on(in *step.Input, session *remote.Session, host string) *kubectl.Client {
 	return &kubectl.Client{Runner: session.Runner(host), Progress: func(line string) { in.Logf("%s", line) }}
 }
 
+// forget takes a token back, and tries again where the API server is too busy.
+func forget(ctx context.Context, c *kubectl.Client, token string) error {
+	for {
+		err := c.ForgetToken(ctx, token)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Second):
+		}
+	}
+}
+
 // letIn runs join with what a host finds the cluster with and is let in by.
 func letIn(ctx context.Context, c *kubectl.Client, endpoint string, join func(discovery string) error) (err error) {
 	token, authority, err := c.Token(ctx, tokenLife)
@@ -114,7 +129,9 @@ func letIn(ctx context.Context, c *kubectl.Client, endpoint string, join func(di
 	defer func() {
 		cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
-		err = errors.Join(err, c.ForgetToken(cleaning, token))
+		if late := forget(cleaning, c, token); late != nil && c.Progress != nil {
+			c.Progress(fmt.Sprintf("the token stays until its life of %s ends: %v", tokenLife, late))
+		}
 	}()
 	return join(kubeconf.Discovery(endpoint, authority, token))
 }
