@@ -7,9 +7,6 @@
 package gpuoperator
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -99,7 +96,7 @@ func NewOperator(ctx *pulumi.Context, name string, args *OperatorArgs, opts ...p
 	}
 	b := &builder{Operator: &Operator{name: name, args: args, cluster: cluster}, ctx: ctx}
 	b.repairs = args.Heal.Count(b.readyName())
-	if b.release, err = digest(values, network, objects); err != nil {
+	if b.release, err = kuberesource.Installation(gpuoperator.ChartVersion, []any{values, network, objects}); err != nil {
 		return nil, err
 	}
 	if err := ctx.RegisterComponentResource("gpucluster:gpuoperator:Operator", name, b.Operator, opts...); err != nil {
@@ -117,16 +114,6 @@ func NewOperator(ctx *pulumi.Context, name string, args *OperatorArgs, opts ...p
 }
 
 func (o *Operator) readyName() string { return o.name + "-ready" }
-
-// digest tells one installation from another.
-func digest(parts ...any) (string, error) {
-	text, err := json.Marshal(parts)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return gpuoperator.ChartVersion + " " + hex.EncodeToString(sum[:6]), nil
-}
 
 // options are those of everything that lies in the cluster.
 func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
@@ -196,10 +183,7 @@ func (b *builder) install(c chart, after ...pulumi.Resource) error {
 		}
 		after = append(after, namespace)
 	}
-	place := b.args.Charts
-	if place == nil {
-		place = pulumi.String("")
-	}
+	place := kuberesource.Place(b.args.Charts)
 	defined, err := stepresource.New(b.ctx, b.name+"-"+c.name+"-definitions", stepresource.Args{
 		Step: operatorstep.Definitions, Secrets: b.secrets(), Heal: b.repairs,
 		Spec: operatorstep.DefinitionsSpec{

@@ -6,8 +6,6 @@
 package jobset
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 
@@ -73,11 +71,10 @@ func NewJobSet(ctx *pulumi.Context, name string, args *JobSetArgs, opts ...pulum
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(values)
+	installation, err := kuberesource.Installation(jobset.ChartVersion, values)
 	if err != nil {
 		return nil, err
 	}
-	digest := sha256.Sum256(text)
 	made := &JobSet{}
 	if err := ctx.RegisterComponentResource("gpucluster:jobset:JobSet", name, made, opts...); err != nil {
 		return nil, err
@@ -106,7 +103,7 @@ func NewJobSet(ctx *pulumi.Context, name string, args *JobSetArgs, opts ...pulum
 		Step: operatorstep.Ready, Secrets: secrets, Heal: repairs,
 		Spec: operatorstep.ReadySpec{
 			Admitted: []operatorstep.Attempt{{Path: jobset.Path, Object: probe}}, Limit: readyLimit,
-			Release: jobset.ChartVersion + " " + hex.EncodeToString(digest[:6]),
+			Release: installation,
 		},
 	}, pulumi.Parent(made), pulumi.DependsOn([]pulumi.Resource{release})); err != nil {
 		return nil, err
@@ -116,10 +113,7 @@ func NewJobSet(ctx *pulumi.Context, name string, args *JobSetArgs, opts ...pulum
 
 // place is where the chart is, the makers' own registry included.
 func place(charts pulumi.StringInput) pulumi.StringOutput {
-	if charts == nil {
-		charts = pulumi.String("")
-	}
-	return charts.ToStringOutput().ApplyT(func(known string) string {
+	return kuberesource.Place(charts).ToStringOutput().ApplyT(func(known string) string {
 		if known == "" {
 			return jobset.MakersCharts
 		}

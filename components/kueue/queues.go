@@ -6,8 +6,6 @@
 package kueue
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,10 +121,6 @@ func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
 // objects are made. The chart has its definitions among its templates, so that
 // Helm renews them, and takes them away with everything of their kinds.
 func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
-	charts := b.args.Charts
-	if charts == nil {
-		charts = pulumi.String("")
-	}
 	name := b.name + "-ready"
 	repairs := b.args.Heal.Count(name)
 	monitors, err := b.declareMonitors(repairs)
@@ -134,25 +128,24 @@ func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
 		return nil, err
 	}
 	release, err := kuberesource.NewRelease(b.ctx, b.name+"-release", kuberesource.Release{
-		Chart:   kuberesource.Chart(charts, pulumi.String(makersCharts), queues.ReleaseName, queues.ChartVersion),
+		Chart:   kuberesource.Chart(kuberesource.Place(b.args.Charts), pulumi.String(makersCharts), queues.ReleaseName, queues.ChartVersion),
 		Version: queues.ChartVersion, Name: queues.ReleaseName, Namespace: queues.ManagerNamespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs,
 	}, b.options(monitors...)...)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(values)
+	installation, err := kuberesource.Installation(queues.ChartVersion, values)
 	if err != nil {
 		return nil, err
 	}
-	digest := sha256.Sum256(text)
 	probe, err := json.Marshal(queues.Probe())
 	if err != nil {
 		return nil, err
 	}
 	return stepresource.New(b.ctx, name, stepresource.Args{
 		Step:    kueuestep.Ready,
-		Spec:    kueuestep.ReadySpec{Flavor: probe, Limit: readyLimit, Release: queues.ChartVersion + " " + hex.EncodeToString(digest[:6])},
+		Spec:    kueuestep.ReadySpec{Flavor: probe, Limit: readyLimit, Release: installation},
 		Secrets: map[string]pulumi.StringInput{kueuestep.SecretKubeconfig: b.args.Kubeconfig}, Heal: repairs,
 	}, pulumi.Parent(b.Queues), pulumi.DependsOn([]pulumi.Resource{release}))
 }

@@ -6,8 +6,6 @@
 package volcano
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,17 +121,13 @@ func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
 // objects are made. The chart has its definitions among its templates, so that Helm
 // renews them, and takes them away with everything of their kinds.
 func (b *builder) declareVolcano(values map[string]any) (pulumi.Resource, error) {
-	place := b.args.Charts
-	if place == nil {
-		place = pulumi.String("")
-	}
 	name := b.name + "-ready"
 	repairs := b.args.Heal.Count(name)
 	namespace, err := kuberesource.NewObject(b.ctx, b.name+"-namespace-"+volcano.ManagerNamespace, volcano.Namespace(), b.options()...)
 	if err != nil {
 		return nil, err
 	}
-	chart, repository := kuberesource.Hosted(place, volcano.Repository, volcano.ReleaseName, volcano.ChartVersion)
+	chart, repository := kuberesource.Hosted(kuberesource.Place(b.args.Charts), volcano.Repository, volcano.ReleaseName, volcano.ChartVersion)
 	release, err := kuberesource.NewRelease(b.ctx, b.name+"-release", kuberesource.Release{
 		Chart: chart, Repository: repository, Version: volcano.ChartVersion, Name: volcano.ReleaseName, Namespace: volcano.ManagerNamespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs,
@@ -141,13 +135,12 @@ func (b *builder) declareVolcano(values map[string]any) (pulumi.Resource, error)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(values)
+	installation, err := kuberesource.Installation(volcano.ChartVersion, values)
 	if err != nil {
 		return nil, err
 	}
-	digest := sha256.Sum256(text)
 	queue, group := volcano.Probe()
-	spec := operatorstep.ReadySpec{Limit: readyLimit, Release: volcano.ChartVersion + " " + hex.EncodeToString(digest[:6])}
+	spec := operatorstep.ReadySpec{Limit: readyLimit, Release: installation}
 	for _, probe := range []struct {
 		path   string
 		object kubeobject.Object
