@@ -59,10 +59,10 @@ type QueuesArgs struct {
 // builder is what is being declared.
 type builder struct {
 	*Queues
-	ctx  *pulumi.Context
-	name string
-	args *QueuesArgs
-	made []tenant.Made
+	ctx     *pulumi.Context
+	name    string
+	args    *QueuesArgs
+	objects *tenant.Objects
 }
 
 // NewQueues installs Kueue, waits until it admits objects, and makes the objects
@@ -93,28 +93,17 @@ func NewQueues(ctx *pulumi.Context, name string, args *QueuesArgs, opts ...pulum
 	if err := ctx.RegisterComponentResource("gpucluster:kueue:Queues", name, b.Queues, opts...); err != nil {
 		return nil, err
 	}
+	b.objects = &tenant.Objects{
+		Context: ctx, Name: name, Parent: b.Queues, Kubeconfig: args.Kubeconfig, Provider: args.Provider, Group: "kueue.x-k8s.io/", Needs: needs,
+	}
 	ready, err := b.declareKueue(values)
 	if err != nil {
 		return nil, err
 	}
-	for _, object := range objects {
-		if err := b.declare(object, ready); err != nil {
-			return nil, err
-		}
-	}
-	for _, team := range cluster.Teams {
-		if err := tenant.Guard(ctx, name, team, args.Kubeconfig, args.Provider, b.Queues, b.made); err != nil {
-			return nil, err
-		}
+	if err := b.objects.Declare(objects, cluster.Teams, ready); err != nil {
+		return nil, err
 	}
 	return b.Queues, ctx.RegisterResourceOutputs(b.Queues, pulumi.Map{})
-}
-
-// options are those of everything that lies in the cluster.
-func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
-	return []pulumi.ResourceOption{
-		pulumi.Parent(b.Queues), pulumi.Provider(b.args.Provider), pulumi.DeletedWith(b.args.Provider), pulumi.DependsOn(after),
-	}
 }
 
 // declareKueue installs the chart and returns what has to be done before Kueue's
@@ -131,7 +120,7 @@ func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
 		Chart:   kuberesource.Chart(kuberesource.Place(b.args.Charts), pulumi.String(makersCharts), queues.ReleaseName, queues.ChartVersion),
 		Version: queues.ChartVersion, Name: queues.ReleaseName, Namespace: queues.ManagerNamespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs,
-	}, b.options(monitors...)...)
+	}, b.objects.Options(monitors...)...)
 	if err != nil {
 		return nil, err
 	}

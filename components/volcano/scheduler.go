@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeobject"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kuberesource"
-	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/tenant"
@@ -59,10 +57,10 @@ type SchedulerArgs struct {
 // builder is what is being declared.
 type builder struct {
 	*Scheduler
-	ctx  *pulumi.Context
-	name string
-	args *SchedulerArgs
-	made []tenant.Made
+	ctx     *pulumi.Context
+	name    string
+	args    *SchedulerArgs
+	objects *tenant.Objects
 }
 
 // NewScheduler installs Volcano, waits until it admits objects, and makes those of
@@ -93,28 +91,17 @@ func NewScheduler(ctx *pulumi.Context, name string, args *SchedulerArgs, opts ..
 	if err := ctx.RegisterComponentResource("gpucluster:volcano:Scheduler", name, b.Scheduler, opts...); err != nil {
 		return nil, err
 	}
+	b.objects = &tenant.Objects{
+		Context: ctx, Name: name, Parent: b.Scheduler, Kubeconfig: args.Kubeconfig, Provider: args.Provider, Group: "volcano.sh/", Needs: needs,
+	}
 	ready, err := b.declareVolcano(values)
 	if err != nil {
 		return nil, err
 	}
-	for _, object := range objects {
-		if err := b.declare(object, ready); err != nil {
-			return nil, err
-		}
-	}
-	for _, team := range cluster.Teams {
-		if err := tenant.Guard(ctx, name, team, args.Kubeconfig, args.Provider, b.Scheduler, b.made); err != nil {
-			return nil, err
-		}
+	if err := b.objects.Declare(objects, cluster.Teams, ready); err != nil {
+		return nil, err
 	}
 	return b.Scheduler, ctx.RegisterResourceOutputs(b.Scheduler, pulumi.Map{})
-}
-
-// options are those of everything that lies in the cluster.
-func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
-	return []pulumi.ResourceOption{
-		pulumi.Parent(b.Scheduler), pulumi.Provider(b.args.Provider), pulumi.DeletedWith(b.args.Provider), pulumi.DependsOn(after),
-	}
 }
 
 // declareVolcano installs the chart and returns what has to be done before Volcano's
@@ -123,7 +110,7 @@ func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
 func (b *builder) declareVolcano(values map[string]any) (pulumi.Resource, error) {
 	name := b.name + "-ready"
 	repairs := b.args.Heal.Count(name)
-	namespace, err := kuberesource.NewObject(b.ctx, b.name+"-namespace-"+volcano.ManagerNamespace, volcano.Namespace(), b.options()...)
+	namespace, err := kuberesource.NewObject(b.ctx, b.name+"-namespace-"+volcano.ManagerNamespace, volcano.Namespace(), b.objects.Options()...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +118,7 @@ func (b *builder) declareVolcano(values map[string]any) (pulumi.Resource, error)
 	release, err := kuberesource.NewRelease(b.ctx, b.name+"-release", kuberesource.Release{
 		Chart: chart, Repository: repository, Version: volcano.ChartVersion, Name: volcano.ReleaseName, Namespace: volcano.ManagerNamespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs,
-	}, b.options(namespace)...)
+	}, b.objects.Options(namespace)...)
 	if err != nil {
 		return nil, err
 	}
@@ -160,32 +147,9 @@ func (b *builder) declareVolcano(values map[string]any) (pulumi.Resource, error)
 	}, pulumi.Parent(b.Scheduler), pulumi.DependsOn([]pulumi.Resource{release}))
 }
 
-// declare makes an object after those that it needs, so that it is also deleted
-// before them. Volcano's kinds need Volcano to be ready.
-func (b *builder) declare(o kubeobject.Object, ready pulumi.Resource) error {
-	var after []pulumi.Resource
-	if strings.Contains(o.APIVersion, "volcano.sh/") {
-		after = append(after, ready)
-	}
-	for _, earlier := range b.made {
-		if needs(o, earlier.Object) {
-			after = append(after, earlier.Resource)
-		}
-	}
-	name := b.name + "-" + strings.ReplaceAll(strings.ToLower(o.ID()), "/", "-")
-	resource, err := kuberesource.NewObject(b.ctx, name, o, b.options(after...)...)
-	if err != nil {
-		return fmt.Errorf("declaring %s: %w", o.ID(), err)
-	}
-	b.made = append(b.made, tenant.Made{Object: o, Resource: resource})
-	return nil
-}
-
-// needs tells whether an object can only be there while an earlier one is.
+// needs tells whether an object of Volcano's can only be there while an earlier one
+// is.
 func needs(o, earlier kubeobject.Object) bool {
-	if earlier.Kind == "Namespace" {
-		return o.Metadata.Namespace == earlier.Metadata.Name
-	}
 	switch o.Kind {
 	case "Queue":
 		return earlier.Kind == "Queue" && earlier.Metadata.Name == o.Spec.(volcano.QueueSpec).Parent
@@ -195,12 +159,6 @@ func needs(o, earlier kubeobject.Object) bool {
 				return true
 			}
 		}
-	case "ValidatingAdmissionPolicyBinding":
-		return earlier.Kind == "ValidatingAdmissionPolicy" && earlier.Metadata.Name == o.Metadata.Name
-	case "RoleBinding":
-		// Nobody is let in before everything holds that is to hold them.
-		team := earlier.Metadata.Labels[queues.TeamLabel]
-		return earlier.Kind != "RoleBinding" && team == o.Metadata.Labels[queues.TeamLabel] || team == "" && (earlier.Kind == "ValidatingAdmissionPolicyBinding" || earlier.Kind == "ClusterRole")
 	}
 	return false
 }
