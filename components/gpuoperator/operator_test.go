@@ -82,29 +82,10 @@ func TestInventory(t *testing.T) {
 	}
 }
 
-// byName are all registrations.
-func byName(r *pulumitest.Recorder) map[string]pulumi.MockResourceArgs {
-	all := map[string]pulumi.MockResourceArgs{}
-	for _, args := range r.Resources() {
-		all[args.Name] = args
-	}
-	return all
-}
-
-func on(args pulumi.MockResourceArgs) []string {
-	var names []string
-	for _, urn := range args.RegisterRPC.GetDependencies() {
-		parts := strings.Split(urn, "::")
-		names = append(names, parts[len(parts)-1])
-	}
-	slices.Sort(names)
-	return names
-}
-
 // TestCaseK01 checks that definitions come in a step of their own, before the chart
 // that has objects of their kinds, and that Helm leaves them alone.
 func TestCaseK01(t *testing.T) {
-	all := byName(run(t, environment(t), nil))
+	all := run(t, environment(t), nil).ByName()
 	for name, want := range map[string][]string{
 		"g-gpu-operator":       {"g-gpu-operator-definitions", "g-monitors", "g-namespace-gpu-operator"},
 		"g-network-operator":   {"g-namespace-nvidia-network-operator", "g-network-operator-definitions"},
@@ -112,7 +93,7 @@ func TestCaseK01(t *testing.T) {
 		"g-ready":              {"g-gpu-operator", "g-network-operator", "g-nic-cluster-policy", "worker"},
 	} {
 		args, ok := all[name]
-		if got := on(args); !ok || !slices.Equal(got, want) {
+		if got := pulumitest.DependsOn(args); !ok || !slices.Equal(got, want) {
 			t.Errorf("%s comes after %q, want %q", name, got, want)
 		}
 		if strings.Contains(args.TypeToken, "helm.sh") && !args.Inputs["skipCrds"].BoolValue() {
@@ -127,7 +108,7 @@ func TestCaseK01(t *testing.T) {
 func TestCaseK11(t *testing.T) {
 	env := environment(t)
 	env.Kubernetes.GPUOperator.Timeout = "45m"
-	all := byName(run(t, env, nil))
+	all := run(t, env, nil).ByName()
 	for name, args := range all {
 		if strings.Contains(args.TypeToken, "helm.sh") && (!args.Inputs["skipAwait"].BoolValue() || args.Inputs["timeout"].NumberValue() < 600) {
 			t.Errorf("%s waits: %v", name, args.Inputs)
@@ -140,7 +121,7 @@ func TestCaseK11(t *testing.T) {
 
 // TestCaseK13 checks that charts with hooks are installed by Helm itself.
 func TestCaseK13(t *testing.T) {
-	for name, args := range byName(run(t, environment(t), nil)) {
+	for name, args := range run(t, environment(t), nil).ByName() {
 		if strings.Contains(args.TypeToken, "helm.sh") && args.TypeToken != "kubernetes:helm.sh/v3:Release" {
 			t.Errorf("%s is a %s", name, args.TypeToken)
 		}
@@ -161,7 +142,7 @@ func TestPlaces(t *testing.T) {
 		"known later":     {pulumi.String("http://lab/charts").ToStringOutput(), "http://lab/charts/gpu-operator-v26.7.0.tgz", ""},
 		"nothing later":   {pulumi.String("").ToStringOutput(), "gpu-operator", "https://helm.ngc.nvidia.com/nvidia"},
 	} {
-		all := byName(run(t, environment(t), c.charts))
+		all := run(t, environment(t), c.charts).ByName()
 		release := all["g-gpu-operator"].Inputs
 		repository := ""
 		if options := release["repositoryOpts"]; options.IsObject() {
@@ -182,7 +163,7 @@ func TestPlaces(t *testing.T) {
 // TestEverythingGoesWithTheCluster checks that a destroy needs no API that answers,
 // and that nobody sees the kubeconfig.
 func TestEverythingGoesWithTheCluster(t *testing.T) {
-	for name, args := range byName(run(t, environment(t), nil)) {
+	for name, args := range run(t, environment(t), nil).ByName() {
 		if strings.HasPrefix(args.TypeToken, "kubernetes:") {
 			if !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::api") || !strings.Contains(args.RegisterRPC.GetProvider(), "::api::") {
 				t.Errorf("%s is deleted with %q, and reached by %q", name, args.RegisterRPC.GetDeletedWith(), args.RegisterRPC.GetProvider())
@@ -197,7 +178,7 @@ func TestEverythingGoesWithTheCluster(t *testing.T) {
 // TestTaints checks that what looks after hosts runs on those that the environment
 // keeps for some pods, and on those that are being validated.
 func TestTaints(t *testing.T) {
-	values := fmt.Sprint(byName(run(t, environment(t), nil))["g-gpu-operator"].Inputs["values"].Mappable())
+	values := fmt.Sprint(run(t, environment(t), nil).ByName()["g-gpu-operator"].Inputs["values"].Mappable())
 	for _, want := range []string{"example.org/render", "gpucluster/validating", "nvidia.com/gpu"} {
 		if !strings.Contains(values, want) {
 			t.Errorf("nothing tolerates %s: %s", want, values)

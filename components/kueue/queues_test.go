@@ -86,29 +86,10 @@ func run(t *testing.T, env *config.Environment) *pulumitest.Recorder {
 	})
 }
 
-// byName are all registrations.
-func byName(r *pulumitest.Recorder) map[string]pulumi.MockResourceArgs {
-	all := map[string]pulumi.MockResourceArgs{}
-	for _, args := range r.Resources() {
-		all[args.Name] = args
-	}
-	return all
-}
-
-func on(args pulumi.MockResourceArgs) []string {
-	var names []string
-	for _, urn := range args.RegisterRPC.GetDependencies() {
-		parts := strings.Split(urn, "::")
-		names = append(names, parts[len(parts)-1])
-	}
-	slices.Sort(names)
-	return names
-}
-
 // TestOrder checks that nothing comes before what it needs, and that people are
 // let in last.
 func TestOrder(t *testing.T) {
-	all := byName(run(t, environment(t, teams)))
+	all := run(t, environment(t, teams)).ByName()
 	for name, want := range map[string][]string{
 		"q-ready":                       {"q-release"},
 		"q-topology-fabric":             {"q-ready"},
@@ -127,7 +108,7 @@ func TestOrder(t *testing.T) {
 		args, ok := all[name]
 		if !ok {
 			t.Errorf("there is no %s", name)
-		} else if got := on(args); !slices.Equal(got, want) {
+		} else if got := pulumitest.DependsOn(args); !slices.Equal(got, want) {
 			t.Errorf("%s comes after %q, want %q", name, got, want)
 		}
 	}
@@ -137,7 +118,7 @@ func TestOrder(t *testing.T) {
 // answers, that all are reached through the named cluster, and that nobody sees
 // the kubeconfig.
 func TestEveryObjectGoesWithTheCluster(t *testing.T) {
-	for name, args := range byName(run(t, environment(t, teams))) {
+	for name, args := range run(t, environment(t, teams)).ByName() {
 		if strings.HasPrefix(args.TypeToken, "kubernetes:") {
 			if !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::api") {
 				t.Errorf("%s is deleted with %q", name, args.RegisterRPC.GetDeletedWith())
@@ -155,7 +136,7 @@ func TestEveryObjectGoesWithTheCluster(t *testing.T) {
 // TestCaseK13 checks that the chart is installed by Helm itself: a chart whose
 // objects are made one by one loses its hooks and its order.
 func TestCaseK13(t *testing.T) {
-	for name, args := range byName(run(t, environment(t, teams))) {
+	for name, args := range run(t, environment(t, teams)).ByName() {
 		if strings.Contains(args.TypeToken, "helm.sh") && args.TypeToken != "kubernetes:helm.sh/v3:Release" {
 			t.Errorf("%s is a %s", name, args.TypeToken)
 		}
@@ -164,7 +145,7 @@ func TestCaseK13(t *testing.T) {
 
 // TestObjects checks what of an environment arrives in objects.
 func TestObjects(t *testing.T) {
-	all := byName(run(t, environment(t, teams)))
+	all := run(t, environment(t, teams)).ByName()
 	for name, want := range map[string]string{
 		"q-clusterqueue-product":                               "borrowingLimit",
 		"q-validatingadmissionpolicy-gpucluster-team-research": "variables.groups.all(id, id in [20001])",
@@ -214,12 +195,12 @@ func TestArguments(t *testing.T) {
 // not before somebody has looked for its definition.
 func TestCaseK48(t *testing.T) {
 	env := environment(t, teams)
-	if all := byName(run(t, env)); all["q-monitors"].Name != "" {
+	if all := run(t, env).ByName(); all["q-monitors"].Name != "" {
 		t.Error("a definition is looked for that nobody needs")
 	}
 	env.Kubernetes.Monitoring = &config.Monitoring{ServiceMonitors: true}
-	release := byName(run(t, env))["q-release"]
-	if on := on(release); !slices.Equal(on, []string{"q-monitors"}) || !strings.Contains(fmt.Sprint(release.Inputs.Mappable()), "enablePrometheus:true") {
+	release := run(t, env).ByName()["q-release"]
+	if on := pulumitest.DependsOn(release); !slices.Equal(on, []string{"q-monitors"}) || !strings.Contains(fmt.Sprint(release.Inputs.Mappable()), "enablePrometheus:true") {
 		t.Errorf("the chart comes after %q, with %v", on, release.Inputs)
 	}
 }

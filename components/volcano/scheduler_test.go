@@ -66,28 +66,10 @@ func TestInventory(t *testing.T) {
 	}
 }
 
-func byName(r *pulumitest.Recorder) map[string]pulumi.MockResourceArgs {
-	all := map[string]pulumi.MockResourceArgs{}
-	for _, args := range r.Resources() {
-		all[args.Name] = args
-	}
-	return all
-}
-
-func on(args pulumi.MockResourceArgs) []string {
-	var names []string
-	for _, urn := range args.RegisterRPC.GetDependencies() {
-		parts := strings.Split(urn, "::")
-		names = append(names, parts[len(parts)-1])
-	}
-	slices.Sort(names)
-	return names
-}
-
 // TestOrder checks that nothing comes before what it needs, and that people are let
 // in last.
 func TestOrder(t *testing.T) {
-	all := byName(run(t))
+	all := run(t).ByName()
 	for name, want := range map[string][]string{
 		"v-release":              {"v-namespace-volcano-system"},
 		"v-ready":                {"v-release"},
@@ -103,7 +85,7 @@ func TestOrder(t *testing.T) {
 		},
 	} {
 		args, ok := all[name]
-		if got := on(args); !ok || !slices.Equal(got, want) {
+		if got := pulumitest.DependsOn(args); !ok || !slices.Equal(got, want) {
 			t.Errorf("%s comes after %q, want %q", name, got, want)
 		}
 	}
@@ -112,7 +94,7 @@ func TestOrder(t *testing.T) {
 // TestCaseK13 checks that the chart, whose hook makes the webhooks' certificates, is
 // installed by Helm itself.
 func TestCaseK13(t *testing.T) {
-	if got := byName(run(t))["v-release"].TypeToken; got != "kubernetes:helm.sh/v3:Release" {
+	if got := run(t).ByName()["v-release"].TypeToken; got != "kubernetes:helm.sh/v3:Release" {
 		t.Errorf("it is a %s", got)
 	}
 }
@@ -120,7 +102,7 @@ func TestCaseK13(t *testing.T) {
 // TestEverythingGoesWithTheCluster checks that a destroy needs no API that answers,
 // and that nobody sees the kubeconfig.
 func TestEverythingGoesWithTheCluster(t *testing.T) {
-	for name, args := range byName(run(t)) {
+	for name, args := range run(t).ByName() {
 		if strings.HasPrefix(args.TypeToken, "kubernetes:") && !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::api") {
 			t.Errorf("%s is deleted with %q", name, args.RegisterRPC.GetDeletedWith())
 		}
