@@ -174,7 +174,7 @@ func TestPolicies(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}
-	claims(t, alice)
+	claims(t, api, alice)
 }
 
 // refusedSoon waits until policies are in force, some moments after they were made.
@@ -190,9 +190,15 @@ func refusedSoon(t *testing.T, api *kubetest.API, pod []byte) {
 }
 
 // claims checks that devices cannot be asked for in a way that queues do not
-// count.
-func claims(t *testing.T, alice *kubetest.API) {
+// count. A quota is in force once the controller-manager has counted what there
+// is; until then the API server passes it over.
+func claims(t *testing.T, api, alice *kubetest.API) {
 	t.Helper()
+	api.Eventually(t, "/api/v1/namespaces/research/resourcequotas/gpucluster-queue", func(quota map[string]any) bool {
+		status, _ := quota["status"].(map[string]any)
+		used, _ := status["used"].(map[string]any)
+		return used["count/resourceclaims.resource.k8s.io"] == "0"
+	})
 	err := alice.Try(t.Context(), []byte(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"r","namespace":"research"},
 		"spec":{"devices":{"requests":[{"name":"g","exactly":{"deviceClassName":"gpu"}}]}}}`))
 	if err == nil || !strings.Contains(err.Error(), "forbidden") {
