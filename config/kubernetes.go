@@ -3,7 +3,8 @@ package config
 // Kubernetes configures a Kubernetes cluster.
 type Kubernetes struct {
 	// Version is the minor release: "1.36" or "1.37". The toolkit knows which
-	// patch of it to install.
+	// patch of it to install. A cluster that exists is upgraded in place, by one
+	// minor release at a time, and never goes back.
 	Version string `yaml:"version" json:"version" check:"enum=1.36|1.37"`
 
 	// PodCIDR is the network of pods, in CIDR form. Each host gets a /24 of it.
@@ -22,9 +23,13 @@ type Kubernetes struct {
 	Endpoint string `yaml:"endpoint,omitempty" json:"endpoint,omitempty"`
 
 	// EvictionDeadline is how long a run waits for the pods of a host that
-	// leaves, as a Go duration. Default "30m". Past it the run stops, with the
-	// choices, and no pod has been forced.
+	// leaves or is upgraded, as a Go duration. Default "30m". Past it the run
+	// stops, with the choices, and no pod has been forced.
 	EvictionDeadline string `yaml:"evictionDeadline,omitempty" json:"evictionDeadline,omitempty"`
+
+	// UpgradeAtOnce is how many workers at most are out of work at the same time
+	// while the cluster is upgraded. Default 1.
+	UpgradeAtOnce int `yaml:"upgradeAtOnce,omitempty" json:"upgradeAtOnce,omitempty" check:"min=1"`
 
 	// SystemReserved is what hosts keep for the system's own daemons, by name of
 	// a profile. Default: of each profile a hundredth of the CPUs (0.1 to 4) and

@@ -16,6 +16,7 @@ const (
 	defaultEvictionDeadline = "30m"
 	defaultTeamWeight       = 1
 	defaultGPUTimeout       = "30m"
+	defaultUpgradeAtOnce    = 1
 
 	// apiPort is where the API server listens.
 	apiPort = 6443
@@ -40,6 +41,7 @@ func (e *Environment) setKubernetesDefaults() {
 	set(&k.PodCIDR, defaultPodCIDR)
 	set(&k.ServiceCIDR, defaultServiceCIDR)
 	set(&k.EvictionDeadline, defaultEvictionDeadline)
+	set(&k.UpgradeAtOnce, defaultUpgradeAtOnce)
 	set(&k.Queueing, QueueingKueue)
 	switch planes := e.HostsWithRole(RoleControlPlane); {
 	case len(planes) == 1:

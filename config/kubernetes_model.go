@@ -34,6 +34,8 @@ type KubernetesCluster struct {
 	ServiceCIDR string `json:"serviceCIDR"`
 	// EvictionDeadline is a Go duration.
 	EvictionDeadline string `json:"evictionDeadline"`
+	// UpgradeAtOnce is how many workers are upgraded at the same time.
+	UpgradeAtOnce int `json:"upgradeAtOnce"`
 	// Lab says that the hosts are containers of a lab.
 	Lab bool `json:"lab"`
 	// Artifacts says where images, binaries, charts and packages come from; what
@@ -118,6 +120,7 @@ func (e *Environment) KubernetesCluster() KubernetesCluster {
 		PodCIDR:          k.PodCIDR,
 		ServiceCIDR:      k.ServiceCIDR,
 		EvictionDeadline: k.EvictionDeadline,
+		UpgradeAtOnce:    k.UpgradeAtOnce,
 		Lab:              e.Lab != nil,
 		CheckImage:       checkImage,
 		GPUs:             map[string]int{},

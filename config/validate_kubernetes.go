@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/strictyaml"
 )
@@ -19,7 +18,6 @@ func (v *validator) kubernetes() {
 	if k == nil || v.env.Scheduler == SchedulerSlurm {
 		return
 	}
-	v.release(k)
 	v.endpoint(k)
 	v.networks(k)
 	if deadline, err := time.ParseDuration(k.EvictionDeadline); k.EvictionDeadline != "" && (err != nil || deadline < 0) {
@@ -33,23 +31,6 @@ func (v *validator) kubernetes() {
 	v.monitoring(k)
 	v.queueing(k)
 	v.teams(k)
-}
-
-// release checks that a lab's own server has the release that is asked for.
-func (v *validator) release(k *Kubernetes) {
-	patch, from := kubernetesPatches[k.Version], v.env.Artifacts
-	if v.env.Lab == nil || from == nil || patch == "" || patch == artifacts.KubernetesVersion {
-		return
-	}
-	if from.Registry == labArtifacts || strings.HasPrefix(from.Binaries, labArtifacts+"/") {
-		v.addf(KindUnavailable, "kubernetes.version", fmt.Sprintf("write %q, or name a mirror in artifacts.registry and artifacts.binaries", minorOf(artifacts.KubernetesVersion)),
-			"the lab's own server has %s, and %s is asked for", artifacts.KubernetesVersion, patch)
-	}
-}
-
-// minorOf is the minor release of a patch: "1.36" of "v1.36.3".
-func minorOf(patch string) string {
-	return strings.TrimPrefix(patch[:strings.LastIndexByte(patch, '.')], "v")
 }
 
 // endpoint checks where the API is reached. With more than one control plane it

@@ -65,6 +65,9 @@ func status(ctx context.Context, environment, login string, out io.Writer) error
 	if outcome, ok := outputs.SmokeOutcome(); ok {
 		fmt.Fprintf(out, "\n%s: %s: %s%s\n", show.proof, outcome.Status, outcome.Detail, outcome.Reason)
 	}
+	if show.more != nil {
+		fmt.Fprint(out, show.more(ctx, session, outputs.Controllers))
+	}
 	host := loginHost(outputs)
 	fmt.Fprintf(out, "\nlog in:    %s %s\n", login, host)
 	next, err := show.next(ctx, session, outputs.Controllers)
@@ -80,6 +83,8 @@ type view struct {
 	listing string
 	// proof names what the last update ran to prove the cluster.
 	proof string
+	// more are further lines about the controllers. Optional.
+	more func(ctx context.Context, session *remote.Session, controllers []string) string
 	// word stands before next.
 	word string
 	// next is a command for people, on the host that they log in to; empty where

@@ -64,11 +64,13 @@ func changes(was kubestep.ControlPlaneSpec, model config.KubernetesCluster) []st
 		{"endpoint", was.Endpoint, model.Endpoint, "every certificate and every host names it"},
 		{"podCIDR", was.PodCIDR, model.PodCIDR, "nodes have their parts of it"},
 		{"serviceCIDR", was.ServiceCIDR, model.ServiceCIDR, "services have addresses in it"},
-		{"version", was.Version, model.Version, "an upgrade in place is not done yet: put it back, or build a second environment and move hosts there"},
 	} {
 		if fact.was != fact.is {
 			refused = append(refused, fmt.Sprintf("kubernetes.%s was %s and cannot become %s: %s", fact.key, fact.was, fact.is, fact.why))
 		}
+	}
+	if why := notUpgradable(was.Version, model.Version); why != "" {
+		refused = append(refused, fmt.Sprintf("kubernetes.version was %s and cannot become %s: %s", was.Version, model.Version, why))
 	}
 	return refused
 }

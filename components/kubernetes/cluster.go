@@ -113,7 +113,7 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 		return nil, err
 	}
 	for _, declare := range []func() error{
-		b.declareControlPlanes, b.declareKubeconfig, b.declareInside, b.declareMembers, b.declareSmoke, b.declareGate,
+		b.explainUpgrade, b.declareControlPlanes, b.declareKubeconfig, b.declareInside, b.declareMembers, b.declareSmoke, b.declareGate,
 	} {
 		if err := declare(); err != nil {
 			return nil, err

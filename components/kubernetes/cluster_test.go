@@ -314,13 +314,10 @@ func TestWhatCannotChange(t *testing.T) {
 			e.Kubernetes.PodCIDR, e.Kubernetes.ServiceCIDR = "10.128.0.0/14", "10.112.0.0/16"
 		},
 			[]string{"kubernetes.podCIDR was 10.244.0.0/16", "kubernetes.serviceCIDR was 10.96.0.0/16"}},
-		"version": {func(e *config.Environment) {
-			e.Kubernetes.Version = "1.37"
-			e.Artifacts = &config.Artifacts{Registry: "https://mirror.example", Binaries: "https://mirror.example/binaries"}
-		}, []string{"kubernetes.version was v1.36.3 and cannot become v1.37.2"}},
 		"another first plane": {func(e *config.Environment) { e.Hosts[0].Names = "ctl[2-4]" }, nil},
 		"another order":       {func(e *config.Environment) { e.Hosts[0].Names = "ctl3,ctl1,ctl2" }, nil},
 		"all planes are new":  {func(e *config.Environment) { e.Hosts[0].Names = "ctl[4-6]" }, []string{"none of the control planes ctl1, ctl2, ctl3 stays"}},
+		"the next release":    {func(e *config.Environment) { e.Kubernetes.Version = "1.37" }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &pulumitest.Recorder{Prior: before.State("")}
@@ -332,6 +329,73 @@ func TestWhatCannotChange(t *testing.T) {
 			for _, want := range c.want {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("error %v does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// before is the state that an update of a program has left, with some words of
+// it replaced.
+func before(r *pulumitest.Recorder, words ...string) map[string]pulumitest.PriorResource {
+	state := r.State("")
+	for _, prior := range state {
+		if stdin, ok := prior.Outputs["stdin"]; ok && stdin.IsString() {
+			prior.Outputs["stdin"] = resource.NewStringProperty(strings.NewReplacer(words...).Replace(stdin.StringValue()))
+		}
+	}
+	return state
+}
+
+// TestReleasesFollowOneAnother checks that a release that is left out, or an
+// older one, is refused with what to write.
+func TestReleasesFollowOneAnother(t *testing.T) {
+	old := pulumitest.Run(t, "s", program(pulumitest.Kubernetes(t)))
+	for name, c := range map[string]struct{ was, want string }{
+		"one is left out": {"v1.34.1", `kubernetes.version was v1.34.1 and cannot become v1.36.3: no minor release can be left out; write "1.35"`},
+		"back":            {"v1.37.2", `kubernetes.version was v1.37.2 and cannot become v1.36.3: a cluster does not go back; write "1.37"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &pulumitest.Recorder{Prior: before(old, "v1.36.3", c.was)}
+			err := r.Run("s", program(pulumitest.Kubernetes(t)), func(info *pulumi.RunInfo) { info.DryRun = true })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestWaves checks that workers that are upgraded wait for each other, in waves,
+// and those that are not for nobody.
+func TestWaves(t *testing.T) {
+	four := func(e *config.Environment) { e.Hosts[1].Names = "gpu[1-4]" }
+	old := pulumitest.Run(t, "s", program(pulumitest.Kubernetes(t, four)))
+	for name, c := range map[string]struct {
+		change func(*config.Environment)
+		waits  map[string][]string // for which other workers a worker waits
+	}{
+		"one at a time": {func(e *config.Environment) { e.Kubernetes.Version = "1.37" },
+			map[string][]string{"gpu1": nil, "gpu2": {"gpu1"}, "gpu3": {"gpu1", "gpu2"}, "gpu4": {"gpu1", "gpu2", "gpu3"}}},
+		"two at a time": {func(e *config.Environment) { e.Kubernetes.Version, e.Kubernetes.UpgradeAtOnce = "1.37", 2 },
+			map[string][]string{"gpu1": nil, "gpu2": nil, "gpu3": {"gpu1", "gpu2"}, "gpu4": {"gpu1", "gpu2"}}},
+		"with a new one": {func(e *config.Environment) { e.Kubernetes.Version, e.Hosts[1].Names = "1.37", "gpu[1-5]" },
+			map[string][]string{"gpu2": {"gpu1"}, "gpu5": nil}},
+		"the same release": {func(*config.Environment) {}, map[string][]string{"gpu1": nil, "gpu2": nil, "gpu4": nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &pulumitest.Recorder{Prior: old.State("")}
+			if err := r.Run("s", program(pulumitest.Kubernetes(t, four, c.change)), func(info *pulumi.RunInfo) { info.DryRun = true }); err != nil {
+				t.Fatal(err)
+			}
+			for worker, want := range c.waits {
+				var got []string
+				for _, other := range r.Before("c-" + worker) {
+					if host, ok := strings.CutPrefix(other, "c-gpu"); ok {
+						got = append(got, "gpu"+host)
+					}
+				}
+				if slices.Sort(got); !slices.Equal(got, want) {
+					t.Errorf("%s waits for %q, want %q", worker, got, want)
 				}
 			}
 		})

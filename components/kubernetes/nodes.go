@@ -32,6 +32,14 @@ func (b *builder) nodeVars(host string, ports ...int) map[string]any {
 	return vars
 }
 
+// planeVars are those of a control plane, which has its kubelet when its API
+// server is of that release: no kubelet may be newer.
+func (b *builder) planeVars(host string) map[string]any {
+	vars := b.nodeVars(host, apiPort, etcdPort, etcdPeerPort)
+	vars["kubernetes_node_binaries"] = []string{"kubeadm"}
+	return vars
+}
+
 const (
 	kubeletPort  = 10250
 	apiPort      = 6443
@@ -67,7 +75,9 @@ func (b *builder) declareControlPlanes() error {
 	for i, host := range planes {
 		vars := map[string]any{
 			"kubernetes_control_plane_cluster":          b.model.Name,
-			"kubernetes_control_plane_first":            planes[0],
+			"kubernetes_control_plane_leads":            i == 0,
+			"kubernetes_control_plane_version":          b.model.Version,
+			"kubernetes_control_plane_binaries_url":     b.model.BinariesFolder(),
 			"kubernetes_control_plane_ignore_preflight": b.ignored(),
 		}
 		if i == 0 {
@@ -80,7 +90,7 @@ func (b *builder) declareControlPlanes() error {
 				reached = append(reached, other)
 			}
 		}
-		name := b.name + "-" + host + "-control-plane"
+		name := b.planeName(host)
 		for _, earlier := range b.planes {
 			after = append(after, earlier)
 		}
@@ -89,7 +99,7 @@ func (b *builder) declareControlPlanes() error {
 			Spec: kubestep.ControlPlaneSpec{
 				Host: host, ControlPlanes: planes, Endpoint: b.model.Endpoint,
 				Version: b.model.Version, PodCIDR: b.model.PodCIDR, ServiceCIDR: b.model.ServiceCIDR,
-				Node: b.nodeVars(host, apiPort, etcdPort, etcdPeerPort), Vars: vars,
+				Node: b.planeVars(host), Vars: vars,
 			},
 			Targets: b.reach(reached...), Later: b.hosts.Later(host), Heal: b.heal.Count(name),
 			Toolkit: kubestep.Toolkit(playbook.KubernetesNode, playbook.KubernetesControlPlane),
@@ -172,19 +182,25 @@ func (b *builder) declareInside() error {
 // declareMembers makes one membership a worker.
 func (b *builder) declareMembers() error {
 	planes := b.controlPlanes()
+	upgrades := &waves{size: b.model.UpgradeAtOnce}
 	for _, worker := range b.model.Workers {
-		name := b.name + "-" + worker.Name
+		name := b.memberName(worker.Name)
 		spec := kubestep.MemberSpec{
 			Host: worker.Name, Owner: string(config.SchedulerKubernetes), ControlPlanes: planes, Endpoint: b.model.Endpoint,
-			GPUs: worker.Devices, Seen: seen(worker), GPULimit: b.model.GPUTimeout, Labels: worker.NodeLabels(), CheckImage: b.model.CheckImage, EvictionDeadline: b.model.EvictionDeadline,
+			Version: b.model.Version,
+			GPUs:    worker.Devices, Seen: seen(worker), GPULimit: b.model.GPUTimeout, Labels: worker.NodeLabels(), CheckImage: b.model.CheckImage, EvictionDeadline: b.model.EvictionDeadline,
 			Node: b.nodeVars(worker.Name),
 			Vars: map[string]any{
-				"kubernetes_worker_cluster": b.model.Name, "kubernetes_worker_ignore_preflight": b.ignored(),
+				"kubernetes_worker_cluster": b.model.Name, "kubernetes_worker_version": b.model.Version, "kubernetes_worker_ignore_preflight": b.ignored(),
 			},
 		}
 		after := slices.Concat(b.hosts.Ready(worker.Name), b.inside)
 		for _, plane := range b.planes {
 			after = append(after, plane)
+		}
+		_, upgraded := b.upgraded(name)
+		if upgraded {
+			after = append(after, upgrades.next()...)
 		}
 		member, err := stepresource.New(b.ctx, name, stepresource.Args{
 			Step: kubestep.Member, Spec: spec, Targets: b.reach(append([]string{worker.Name}, planes...)...),
@@ -193,6 +209,9 @@ func (b *builder) declareMembers() error {
 		}, pulumi.DependsOn(slices.Concat(after, b.after)))
 		if err != nil {
 			return err
+		}
+		if upgraded {
+			upgrades.add(member)
 		}
 		b.outcomes = append(b.outcomes, member.Stdout)
 		b.outcomes = append(b.outcomes, b.hosts.Outcomes(worker.Name)...)

@@ -17,7 +17,7 @@ const smokeHosts = 2
 func (b *builder) declareSmoke() error {
 	name := b.name + "-smoke"
 	workers := b.model.Workers[:min(smokeHosts, len(b.model.Workers))]
-	spec := kubestep.SmokeSpec{ControlPlanes: b.controlPlanes(), Version: b.model.Version, CheckImage: b.model.CheckImage, Hosts: map[string]int{}}
+	spec := kubestep.SmokeSpec{ControlPlanes: b.controlPlanes(), CheckImage: b.model.CheckImage, Hosts: map[string]int{}}
 	for _, worker := range workers {
 		spec.Hosts[worker.Name] = worker.Devices
 		if n := seen(worker); n > 0 {

@@ -1,17 +1,28 @@
 package artifacts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// The versions that the lab has. The go.mod of each tool set pins the same ones;
-// a test compares.
+// The versions that the lab has. The pins of each tool set are the same ones; a
+// test compares.
 const (
+	// KubernetesVersion is the release that new clusters are usually made of,
+	// with the etcd and the CoreDNS that its kubeadm chooses.
 	KubernetesVersion = "v1.36.3"
-	EtcdVersion       = "v3.6.16"
+	EtcdVersion       = "v3.6.8"
 	CoreDNSVersion    = "v1.14.2"
-	FlannelVersion    = "v0.28.4"
-	KueueVersion      = "v0.17.0"
-	JobSetVersion     = "v0.11.1"
-	KwokVersion       = "v0.8.0"
+	// NextKubernetesVersion is the release to which they can be upgraded, with
+	// what its kubeadm chooses.
+	NextKubernetesVersion = "v1.37.2"
+	NextEtcdVersion       = "v3.7.0"
+	NextCoreDNSVersion    = "v1.14.6"
+
+	FlannelVersion = "v0.28.4"
+	KueueVersion   = "v0.17.0"
+	JobSetVersion  = "v0.11.1"
+	KwokVersion    = "v0.8.0"
 	// PauseVersion is the sandbox image that this Kubernetes names; ours does the same.
 	PauseVersion = "3.10.2"
 	// DevicePluginVersion goes up when what the device plugin does changes.
@@ -34,6 +45,9 @@ type Program struct {
 	Name string
 	// Set is the folder in tools/ with the go.mod that pins it.
 	Set string
+	// Pins names another file of the folder that pins it, without its ending:
+	// "v1.37" is v1.37.mod with v1.37.sum. Empty: go.mod and go.sum.
+	Pins string
 	// Package is its main package: a path, or "." for the set's own.
 	Package string
 	// Module and Version are what the set pins. Empty for programs of our own.
@@ -122,10 +136,35 @@ type Table struct {
 	Charts   []Chart
 }
 
-// The hyper binary of Kubernetes lies in each image of the control plane at the
-// same place with the same links, so that these images are one layer.
-var kubernetesLayer = Layer{Program: "kubernetes", Path: "/usr/local/bin/kubernetes",
-	Links: []string{"kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler"}}
+// kubernetesLayer has the hyper binary of Kubernetes at the same place with the
+// same links in each image of a control plane, so that these images are one layer.
+func kubernetesLayer(program string) []Layer {
+	return []Layer{{Program: program, Path: "/usr/local/bin/kubernetes",
+		Links: []string{"kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler"}}}
+}
+
+// kubernetesImages are the images of one release, with its etcd and CoreDNS.
+func kubernetesImages(program, version, etcd, etcdVersion, etcdctl, coreDNS, coreDNSVersion string) []Image {
+	layers := kubernetesLayer(program)
+	return []Image{
+		{Name: "registry.k8s.io/kube-apiserver:" + version, Layers: layers, Entrypoint: []string{"kube-apiserver"}},
+		{Name: "registry.k8s.io/kube-controller-manager:" + version, Layers: layers, Entrypoint: []string{"kube-controller-manager"}},
+		{Name: "registry.k8s.io/kube-scheduler:" + version, Layers: layers, Entrypoint: []string{"kube-scheduler"}},
+		{Name: "registry.k8s.io/kube-proxy:" + version, Layers: layers, NetTables: true, Entrypoint: []string{"kube-proxy"}},
+		{Name: "registry.k8s.io/etcd:" + strings.TrimPrefix(etcdVersion, "v") + "-0", Entrypoint: []string{"etcd"},
+			Layers: []Layer{{Program: etcd, Path: "/usr/local/bin/etcd"}, {Program: etcdctl, Path: "/usr/local/bin/etcdctl"}}},
+		{Name: "registry.k8s.io/coredns/coredns:" + coreDNSVersion, Layers: []Layer{{Program: coreDNS, Path: "/coredns"}}, Entrypoint: []string{"/coredns"}},
+	}
+}
+
+// kubernetesBinaries are what hosts run of a release without a container.
+func kubernetesBinaries(program, version string) []Binary {
+	return []Binary{
+		{Name: "kubeadm", Version: version, Program: program},
+		{Name: "kubectl", Version: version, Program: program},
+		{Name: "kubelet", Version: version, Program: program},
+	}
+}
 
 // Lab is what the lab's clusters need.
 var Lab = Table{
@@ -144,27 +183,25 @@ var Lab = Table{
 		{Name: "jobset", Set: "jobset", Package: "sigs.k8s.io/jobset", Module: "sigs.k8s.io/jobset", Version: JobSetVersion, About: "2 min",
 			Stamps: map[string]string{"sigs.k8s.io/jobset/pkg/version.GitVersion": JobSetVersion}},
 		{Name: "gpu-check", Set: "gpu-check", Package: ".", About: "1 s"},
+		{Name: "kubernetes-next", Set: "kubernetes", Pins: "v1.37", Package: ".", Module: "k8s.io/kubernetes", Version: NextKubernetesVersion,
+			About: "7 min", Stamps: kubernetesStamps(NextKubernetesVersion)},
+		{Name: "etcd-next", Set: "etcd", Pins: "v3.7", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3", Version: NextEtcdVersion, About: "30 s"},
+		{Name: "etcdctl-next", Set: "etcd", Pins: "v3.7", Package: "go.etcd.io/etcd/etcdctl/v3", Module: "go.etcd.io/etcd/etcdctl/v3", Version: NextEtcdVersion, About: "5 s"},
+		{Name: "coredns-next", Set: "coredns", Pins: "v1.14.6", Package: "github.com/coredns/coredns", Module: "github.com/coredns/coredns", Version: NextCoreDNSVersion,
+			About: "90 s"},
 	},
-	Images: []Image{
-		{Name: "registry.k8s.io/kube-apiserver:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-apiserver"}},
-		{Name: "registry.k8s.io/kube-controller-manager:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-controller-manager"}},
-		{Name: "registry.k8s.io/kube-scheduler:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, Entrypoint: []string{"kube-scheduler"}},
-		{Name: "registry.k8s.io/kube-proxy:" + KubernetesVersion, Layers: []Layer{kubernetesLayer}, NetTables: true, Entrypoint: []string{"kube-proxy"}},
-		{Name: "registry.k8s.io/etcd:" + strings.TrimPrefix(EtcdVersion, "v") + "-0", Entrypoint: []string{"etcd"},
-			Layers: []Layer{{Program: "etcd", Path: "/usr/local/bin/etcd"}, {Program: "etcdctl", Path: "/usr/local/bin/etcdctl"}}},
-		{Name: "registry.k8s.io/pause:" + PauseVersion, Layers: []Layer{{Program: "pause", Path: "/pause"}}, Entrypoint: []string{"/pause"}, User: "65535:65535"},
-		{Name: "registry.k8s.io/coredns/coredns:" + CoreDNSVersion, Layers: []Layer{{Program: "coredns", Path: "/coredns"}}, Entrypoint: []string{"/coredns"}},
-		{Name: "ghcr.io/flannel-io/flannel:" + FlannelVersion, Layers: []Layer{{Program: "flannel", Path: "/opt/bin/flanneld"}}, NetTables: true, Entrypoint: []string{"/opt/bin/flanneld"}},
-		{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
-		{Name: "registry.k8s.io/jobset/jobset:" + JobSetVersion, Layers: []Layer{{Program: "jobset", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
-		{Name: DevicePluginImage, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
-		{Name: GPUCheckImage, Layers: []Layer{{Program: "gpu-check", Path: "/usr/bin/nvidia-smi", Links: []string{"gpu-check"}}}, Entrypoint: []string{"nvidia-smi", "-L"}},
-	},
-	Binaries: []Binary{
-		{Name: "kubeadm", Version: KubernetesVersion, Program: "kubernetes"},
-		{Name: "kubectl", Version: KubernetesVersion, Program: "kubernetes"},
-		{Name: "kubelet", Version: KubernetesVersion, Program: "kubernetes"},
-	},
+	Images: slices.Concat(
+		kubernetesImages("kubernetes", KubernetesVersion, "etcd", EtcdVersion, "etcdctl", "coredns", CoreDNSVersion),
+		kubernetesImages("kubernetes-next", NextKubernetesVersion, "etcd-next", NextEtcdVersion, "etcdctl-next", "coredns-next", NextCoreDNSVersion),
+		[]Image{
+			{Name: "registry.k8s.io/pause:" + PauseVersion, Layers: []Layer{{Program: "pause", Path: "/pause"}}, Entrypoint: []string{"/pause"}, User: "65535:65535"},
+			{Name: "ghcr.io/flannel-io/flannel:" + FlannelVersion, Layers: []Layer{{Program: "flannel", Path: "/opt/bin/flanneld"}}, NetTables: true, Entrypoint: []string{"/opt/bin/flanneld"}},
+			{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
+			{Name: "registry.k8s.io/jobset/jobset:" + JobSetVersion, Layers: []Layer{{Program: "jobset", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
+			{Name: DevicePluginImage, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
+			{Name: GPUCheckImage, Layers: []Layer{{Program: "gpu-check", Path: "/usr/bin/nvidia-smi", Links: []string{"gpu-check"}}}, Entrypoint: []string{"nvidia-smi", "-L"}},
+		}),
+	Binaries: slices.Concat(kubernetesBinaries("kubernetes", KubernetesVersion), kubernetesBinaries("kubernetes-next", NextKubernetesVersion)),
 	Charts: []Chart{
 		{Name: "kueue", Version: strings.TrimPrefix(KueueVersion, "v"), Set: "kueue", Module: "sigs.k8s.io/kueue", Folder: "charts/kueue",
 			Values: []Replacement{

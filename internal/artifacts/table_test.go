@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"bufio"
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,9 +14,9 @@ import (
 const toolsFolder = "../../tools"
 
 // pinned reads the version that a tool set pins of a module.
-func pinned(t *testing.T, set, module string) string {
+func pinned(t *testing.T, set, pins, module string) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(toolsFolder, set, "go.mod"))
+	f, err := os.Open(filepath.Join(toolsFolder, set, cmp.Or(pins, "go")+".mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +39,12 @@ func TestVersionsAreThosePinned(t *testing.T) {
 			}
 			continue
 		}
-		if got := pinned(t, p.Set, p.Module); got != p.Version {
-			t.Errorf("%s: tools/%s/go.mod pins %s %q, the table says %q", p.Name, p.Set, p.Module, got, p.Version)
+		if got := pinned(t, p.Set, p.Pins, p.Module); got != p.Version {
+			t.Errorf("%s: the pins of tools/%s are of %s %q, the table says %q", p.Name, p.Set, p.Module, got, p.Version)
 		}
 	}
 	for _, c := range Lab.Charts {
-		if got := pinned(t, c.Set, c.Module); got != "v"+c.Version {
+		if got := pinned(t, c.Set, "", c.Module); got != "v"+c.Version {
 			t.Errorf("the chart %s: tools/%s/go.mod pins %q, the table says %q", c.Name, c.Set, got, c.Version)
 		}
 	}

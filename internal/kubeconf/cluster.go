@@ -1,8 +1,6 @@
 package kubeconf
 
 import (
-	"strings"
-
 	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 )
 
@@ -108,11 +106,9 @@ const (
 	apiPort            = 6443
 )
 
-// LabImages are what the lab's server of artifacts has in another version than
-// kubeadm would choose, and what only a lab needs.
-func LabImages() Images {
-	return Images{EtcdTag: strings.TrimPrefix(artifacts.EtcdVersion, "v") + "-0", SimulatedGPUs: artifacts.DevicePluginImage}
-}
+// LabImages are what only a lab needs. All else its server of artifacts has as
+// kubeadm would choose it.
+func LabImages() Images { return Images{SimulatedGPUs: artifacts.DevicePluginImage} }
 
 func (c Cluster) withDefaults() Cluster {
 	for _, d := range []struct {

@@ -15,9 +15,11 @@ import (
 // clusters are told to pull.
 func TestImagesOfALab(t *testing.T) {
 	c := samples()["lab"]
-	for _, name := range c.ImageNames() {
-		if !slices.ContainsFunc(artifacts.Lab.Images, func(i artifacts.Image) bool { return i.Name == name }) {
-			t.Errorf("the store has no %s", name)
+	for _, c.Version = range []string{artifacts.KubernetesVersion, artifacts.NextKubernetesVersion} {
+		for _, name := range c.ImageNames() {
+			if !slices.ContainsFunc(artifacts.Lab.Images, func(i artifacts.Image) bool { return i.Name == name }) {
+				t.Errorf("the store has no %s", name)
+			}
 		}
 	}
 }
@@ -40,25 +42,28 @@ func TestImageNames(t *testing.T) {
 
 // TestListsAreTheRoles checks that what is listed is what is installed.
 func TestListsAreTheRoles(t *testing.T) {
-	text, err := fs.ReadFile(ansible.FS, "roles/kubernetes_node/tasks/main.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	type names struct {
-		Names []string `yaml:"names"`
-	}
 	var tasks []struct {
-		Packages names `yaml:"gpucluster.host.packages"`
-		Binaries names `yaml:"gpucluster.host.binaries"`
+		Packages struct {
+			Names []string `yaml:"names"`
+		} `yaml:"gpucluster.host.packages"`
 	}
-	if err := yaml.Unmarshal(text, &tasks); err != nil {
-		t.Fatal(err)
+	var defaults struct {
+		Binaries []string `yaml:"kubernetes_node_binaries"`
 	}
-	var packages, binaries []string
+	for path, into := range map[string]any{"tasks": &tasks, "defaults": &defaults} {
+		text, err := fs.ReadFile(ansible.FS, "roles/kubernetes_node/"+path+"/main.yml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(text, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packages []string
 	for _, task := range tasks {
-		packages, binaries = append(packages, task.Packages.Names...), append(binaries, task.Binaries.Names...)
+		packages = append(packages, task.Packages.Names...)
 	}
-	if !slices.Equal(packages, Cluster{Endpoint: LocalEndpoint}.PackageNames()) || !slices.Equal(binaries, Binaries) {
-		t.Errorf("the role has %q and %q, and %q and %q are listed", packages, binaries, Packages, Binaries)
+	if !slices.Equal(packages, Cluster{Endpoint: LocalEndpoint}.PackageNames()) || !slices.Equal(defaults.Binaries, Binaries) {
+		t.Errorf("the role has %q and %q, and %q and %q are listed", packages, defaults.Binaries, Packages, Binaries)
 	}
 }

@@ -45,12 +45,19 @@ func (b *Blocked) Error() string {
 
 // Drain keeps new pods from a node and evicts those that run there, as their
 // budgets allow it; pods of DaemonSets stay. Pods that nothing would start again
-// are never evicted. What is left after limit is a [*Blocked] error, and the
-// node then takes pods again, unless somebody had cordoned it before.
+// are never evicted. The node is marked as cordoned by us, unless somebody had
+// cordoned it before; [Client.Uncordon] takes that back. What is left after limit
+// is a [*Blocked] error, and then it is taken back already.
 func (c *Client) Drain(ctx context.Context, name string, limit time.Duration) error {
 	before, err := c.Node(ctx, name)
 	if err != nil {
 		return err
+	}
+	ours := before.Marked || !before.Cordoned
+	if ours {
+		if _, err := c.run(ctx, nil, "annotate", "node", name, "--overwrite", markCordoned+"=yes"); err != nil {
+			return fmt.Errorf("marking %s: %w", name, err)
+		}
 	}
 	seconds := fmt.Sprintf("%ds", int(limit.Seconds()))
 	// The data of an emptyDir goes with every eviction, by its definition.
@@ -63,10 +70,8 @@ func (c *Client) Drain(ctx context.Context, name string, limit time.Duration) er
 	if blocked.Pods, err = c.evictable(ctx, name); err != nil {
 		return err
 	}
-	if !before.Cordoned {
-		if _, err := c.run(ctx, nil, "uncordon", name); err != nil {
-			return errors.Join(blocked, fmt.Errorf("letting %s take pods again: %w", name, err))
-		}
+	if ours {
+		return errors.Join(blocked, c.uncordon(ctx, name))
 	}
 	return blocked
 }

@@ -106,6 +106,7 @@ func TestDrain(t *testing.T) {
 		"empty":                {"node/gpu1 drained", "", "", false},
 		"a budget":             {"!" + budget + "\n" + budget + "\nerror: global timeout reached", "", "gpu1 still runs pods after 3s, and nothing was forced:\n  shop/web-1, Running\n  " + budget, true},
 		"cordoned by somebody": {"!" + budget, `"unschedulable":true`, "shop/web-1, Running", false},
+		"a run was cut off":    {"!" + budget, `"unschedulable":true},"metadata":{"annotations":{"gpucluster/cordoned":"yes"}`, "shop/web-1, Running", true},
 		"a pod of nobody":      {"!error: unable to drain node: cannot delete cannot delete Pods that declare no controller (use --force to override): shop/bare", "", "declare no controller", true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,11 @@ import (
 // keeps it closed until a pod of ours has run on it.
 var TaintValidating = kubeconf.ValidatingTaint.Key
 
+// markCordoned is the annotation of a node that we have cordoned. It is there
+// before the node is, so that a run that is cut off leaves no cordon that
+// nobody knows.
+const markCordoned = "gpucluster/cordoned"
+
 // GPUResource is the name by which pods ask for GPUs.
 const GPUResource = "nvidia.com/gpu"
 
@@ -27,8 +32,9 @@ type Node struct {
 	// says when not.
 	Ready bool
 	Why   string
-	// Cordoned tells that no pod is scheduled to it.
-	Cordoned bool
+	// Cordoned tells that no pod is scheduled to it, and Marked that this is our
+	// doing: a run that has not come to its end yet, or that was cut off.
+	Cordoned, Marked bool
 	// Closed tells that it has the taint [TaintValidating].
 	Closed bool
 	// GPUs that pods may ask for.
@@ -43,7 +49,8 @@ type taint struct {
 
 type nodeObject struct {
 	Metadata struct {
-		Name string `json:"name"`
+		Name        string            `json:"name"`
+		Annotations map[string]string `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		Unschedulable bool    `json:"unschedulable"`
@@ -65,7 +72,7 @@ type nodeObject struct {
 
 func (o nodeObject) node() Node {
 	n := Node{
-		Name: o.Metadata.Name, Cordoned: o.Spec.Unschedulable, Version: o.Status.NodeInfo.KubeletVersion,
+		Name: o.Metadata.Name, Cordoned: o.Spec.Unschedulable, Marked: o.Metadata.Annotations[markCordoned] != "", Version: o.Status.NodeInfo.KubeletVersion,
 		Closed: slices.ContainsFunc(o.Spec.Taints, func(t taint) bool { return t.Key == TaintValidating }),
 		Why:    "its kubelet has not reported",
 	}
@@ -117,6 +124,58 @@ func (c *Client) WaitReady(ctx context.Context, name string, gpus int, limit tim
 		}
 		return nil
 	})
+}
+
+// WaitRelease waits until the kubelet of a node reports that it is of that
+// release, such as "v1.36.3", and can run pods.
+func (c *Client) WaitRelease(ctx context.Context, name, version string, limit time.Duration) error {
+	return c.until(ctx, limit, name, func(ctx context.Context) error {
+		node, err := c.Node(ctx, name)
+		switch {
+		case err != nil:
+			return err
+		case node.Version != version:
+			return fmt.Errorf("its kubelet is %s, and not %s yet", node.Version, version)
+		case !node.Ready:
+			return errors.New(node.Why)
+		}
+		return nil
+	})
+}
+
+// Release is that of the API server which is asked, such as "v1.36.3".
+func (c *Client) Release(ctx context.Context) (string, error) {
+	out, err := c.run(ctx, nil, "get", "--raw", "/version")
+	if err != nil {
+		return "", fmt.Errorf("asking for the release of the API server: %w", err)
+	}
+	var version struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := json.Unmarshal([]byte(out), &version); err != nil {
+		return "", fmt.Errorf("reading the release of the API server: %w", err)
+	}
+	return version.GitVersion, nil
+}
+
+// Uncordon takes back what [Client.Drain] did. A node that somebody else has
+// cordoned stays so.
+func (c *Client) Uncordon(ctx context.Context, name string) error {
+	node, err := c.Node(ctx, name)
+	if err != nil || !node.Marked {
+		return err
+	}
+	return c.uncordon(ctx, name)
+}
+
+func (c *Client) uncordon(ctx context.Context, name string) error {
+	if _, err := c.run(ctx, nil, "uncordon", name); err != nil {
+		return fmt.Errorf("letting %s take pods again: %w", name, err)
+	}
+	if _, err := c.run(ctx, nil, "annotate", "node", name, markCordoned+"-"); err != nil {
+		return fmt.Errorf("letting %s take pods again: %w", name, err)
+	}
+	return nil
 }
 
 // Open lets pods of others onto a closed node.

@@ -128,8 +128,12 @@ func (p Check) manifest() (string, error) {
 		"spec": map[string]any{
 			"restartPolicy": "Never",
 			// The scheduler places it, so that its GPUs are counted.
-			"nodeSelector":                  map[string]any{"kubernetes.io/hostname": p.Node},
-			"tolerations":                   []any{map[string]any{"key": TaintValidating, "operator": "Exists", "effect": "NoSchedule"}, map[string]any{"key": GPUResource, "operator": "Exists"}},
+			"nodeSelector": map[string]any{"kubernetes.io/hostname": p.Node},
+			"tolerations": []any{
+				map[string]any{"key": TaintValidating, "operator": "Exists", "effect": "NoSchedule"}, map[string]any{"key": GPUResource, "operator": "Exists"},
+				// A node that somebody has cordoned is validated too, and stays so.
+				map[string]any{"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"},
+			},
 			"automountServiceAccountToken":  false,
 			"terminationGracePeriodSeconds": 5,
 			"containers":                    []any{container},

@@ -55,7 +55,6 @@ func newKubernetes(t *testing.T, c kubeconf.Cluster) *kubernetes {
 	}
 	t.Cleanup(func() { _ = k.session.Close() })
 	c.Name, c.Version, c.Registry, c.Overrides = "lab", artifacts.KubernetesVersion, served.URL, kubeconf.LabOverrides()
-	c.Images.EtcdTag = strings.TrimPrefix(artifacts.EtcdVersion, "v") + "-0"
 	k.cluster = c
 	if k.set, err = kubeconf.Render(k.cluster); err != nil {
 		t.Fatal(err)
@@ -85,12 +84,12 @@ func (k *kubernetes) controlPlaneVars() vars {
 	for _, f := range k.set.Objects {
 		objects = append(objects, f.Path)
 	}
-	return vars{"kubernetes_control_plane_cluster": "lab", "kubernetes_control_plane_first": "ctl1",
+	return vars{"kubernetes_control_plane_cluster": "lab", "kubernetes_control_plane_version": k.cluster.Version, "kubernetes_control_plane_binaries_url": k.binaries, "kubernetes_control_plane_first": "ctl1",
 		"kubernetes_control_plane_objects": objects, "kubernetes_control_plane_ignore_preflight": k.cluster.Overrides.IgnoredPreflight()}
 }
 
 func (k *kubernetes) workerVars() vars {
-	return vars{"kubernetes_worker_cluster": "lab", "kubernetes_worker_ignore_preflight": k.cluster.Overrides.IgnoredPreflight()}
+	return vars{"kubernetes_worker_cluster": "lab", "kubernetes_worker_version": k.cluster.Version, "kubernetes_worker_ignore_preflight": k.cluster.Overrides.IgnoredPreflight()}
 }
 
 // discovery has the control plane make a token that lives for minutes.

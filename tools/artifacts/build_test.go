@@ -258,3 +258,28 @@ func TestProgramsOfTests(t *testing.T) {
 		t.Errorf("compiled %q again, and %s became %s", compiled, before, after)
 	}
 }
+
+// TestPinsApart checks that a program with pins of its own in a shared folder is
+// made again when those change, and no other.
+func TestPinsApart(t *testing.T) {
+	table := small
+	table.Programs = append(slices.Clone(small.Programs), artifacts.Program{Name: "hyper-next", Set: "one", Pins: "next", Package: "."})
+	w := newWorkshop(t, table)
+	w.change(t, "one", "next.mod", "module one // newer")
+	w.run(t)
+	for _, step := range []struct {
+		file     string
+		compiled []string
+	}{{"next.sum", []string{"hyper-next"}}, {"go.sum", []string{"hyper"}}, {"main.go", []string{"hyper", "hyper-next"}}} {
+		w.change(t, "one", step.file, "other")
+		if compiled, _ := w.run(t); !slices.Equal(compiled, step.compiled) {
+			t.Errorf("after a change of %s it compiles %q, want %q", step.file, compiled, step.compiled)
+		}
+	}
+	if err := os.Remove(filepath.Join(w.tools, "one", "next.mod")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.build(t.Context()); err == nil || !strings.Contains(err.Error(), "has no next.mod") {
+		t.Errorf("without its pins: %v", err)
+	}
+}

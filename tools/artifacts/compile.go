@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -30,7 +31,7 @@ func (b *builder) program(ctx context.Context, p artifacts.Program, file, positi
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("%s could not be built: %w\n%sit needs the modules named in tools/%s/go.mod: check GOPROXY and the network", title, err, lastLines(log, 20), p.Set)
+		return fmt.Errorf("%s could not be built: %w\n%sit needs the modules named in tools/%s/%s.mod: check GOPROXY and the network", title, err, lastLines(log, 20), p.Set, cmp.Or(p.Pins, "go"))
 	}
 	if err := os.Rename(file+fresh, file); err != nil {
 		return fmt.Errorf("keeping %s: %w", title, err)
@@ -68,6 +69,9 @@ func goBuild(ctx context.Context, tools string, p artifacts.Program, file string
 	if p.C {
 		// Go's own lookups of names and people, since those of the C library are not static.
 		args, c = append(args, "-tags", "netgo,osusergo"), "1"
+	}
+	if p.Pins != "" {
+		args = append(args, "-modfile", p.Pins+".mod")
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.Package)...)
 	cmd.Dir = filepath.Join(tools, p.Set)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,25 +36,26 @@ func (d digests) programFile(store, name string) string {
 func (b *builder) digests() (digests, error) {
 	d := digests{programs: map[string]string{}}
 	sets := map[string]string{}
-	set := func(name string) (string, error) {
-		if sets[name] == "" {
-			sum, err := setDigest(filepath.Join(b.tools, name))
+	set := func(name, pins string) (string, error) {
+		key := strings.Trim(name+" "+pins, " ")
+		if sets[key] == "" {
+			sum, err := setDigest(filepath.Join(b.tools, name), cmp.Or(pins, "go"))
 			if err != nil {
 				return "", err
 			}
-			sets[name] = sum
+			sets[key] = sum
 		}
-		return sets[name], nil
+		return sets[key], nil
 	}
 	for _, p := range b.table.Programs {
-		pins, err := set(p.Set)
+		pins, err := set(p.Set, p.Pins)
 		if err != nil {
 			return digests{}, err
 		}
 		d.programs[p.Name] = digestOf(pins, p.Package, linkFlags(p), runtime.Version(), runtime.GOARCH)
 	}
 	for _, c := range b.table.Charts {
-		if _, err := set(c.Set); err != nil {
+		if _, err := set(c.Set, ""); err != nil {
 			return digests{}, err
 		}
 	}
@@ -74,8 +76,8 @@ func (b *builder) digests() (digests, error) {
 	return d, nil
 }
 
-// setDigest is of what decides what comes out of a tool set.
-func setDigest(folder string) (string, error) {
+// setDigest is of what decides what comes out of a tool set with those pins.
+func setDigest(folder, pins string) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return "", fmt.Errorf("reading a tool set: %w", err)
@@ -84,15 +86,15 @@ func setDigest(folder string) (string, error) {
 	for _, e := range entries {
 		name := e.Name()
 		source := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
-		if e.IsDir() || !source && name != "go.mod" && name != "go.sum" {
+		if e.IsDir() || !source && name != pins+".mod" && name != pins+".sum" {
 			continue
 		}
 		if sums[name], err = fileDigest(filepath.Join(folder, name)); err != nil {
 			return "", err
 		}
 	}
-	if sums["go.mod"] == "" {
-		return "", fmt.Errorf("reading a tool set: %s has no go.mod", folder)
+	if sums[pins+".mod"] == "" {
+		return "", fmt.Errorf("reading a tool set: %s has no %s.mod", folder, pins)
 	}
 	return digestOf(sums), nil
 }

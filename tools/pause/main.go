@@ -3,12 +3,19 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
 func main() {
+	// kubeadm runs a Job of this image with -v before an upgrade, and waits for its end.
+	if slices.Contains(os.Args[1:], "-v") {
+		fmt.Println("pause")
+		return
+	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
 	hold(signals)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -41,5 +44,19 @@ func TestHold(t *testing.T) {
 	case <-ended:
 	case <-time.After(patience):
 		t.Error("SIGTERM does not end it")
+	}
+}
+
+// TestVersionEnds checks that the program ends at once when it is asked for its
+// version, as the Job does with which kubeadm looks at a cluster before an upgrade.
+func TestVersionEnds(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "pause")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, program, "-v").CombinedOutput(); err != nil || string(out) != "pause\n" {
+		t.Errorf("%v: %q", err, out)
 	}
 }

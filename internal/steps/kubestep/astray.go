@@ -12,7 +12,7 @@ import (
 // its node was deleted, its kubelet registers it again when it is started again;
 // where the cluster has begun anew, the host is a member of one that is no more,
 // and is reset. It tells whether the host is still a member.
-func (m member) astray(ctx context.Context) (bool, error) {
+func (m *member) astray(ctx context.Context) (bool, error) {
 	authority, err := m.cluster.Authority(ctx)
 	if err != nil {
 		return false, hoststep.NotTheHosts{Err: err}

@@ -32,7 +32,7 @@ func TestAstray(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			m := member{spec: spec, session: session, cluster: &kubectl.Client{Runner: session.Runner("ctl1")}, in: in}
+			m := &member{spec: spec, session: session, cluster: &kubectl.Client{Runner: session.Runner("ctl1")}, in: in}
 			still, err := m.astray(t.Context())
 			if still != c.member || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("member %v, error %v, want %v and %q", still, err, c.member, c.want)

@@ -54,11 +54,15 @@ func applyControlPlane(ctx context.Context, in *step.Input) (any, error) {
 	why := hoststep.Unprepared(in)
 	if why == nil {
 		if why = p.serve(ctx); why == nil {
-			return step.Ready(spec.Host, "serves the API"), nil
+			return p.ready(ctx)
 		}
 	}
 	if ctx.Err() != nil || !hoststep.IsTheHosts(why, spec.Host) || p.survey(ctx).serving() == "" {
 		return nil, why
+	}
+	// No kubelet may be newer than any API server: workers wait.
+	if _, due, err := releaseOf(ctx, session, spec); err != nil || due {
+		return nil, errors.Join(why, err)
 	}
 	return step.Quarantined(spec.Host, why), nil
 }
@@ -71,11 +75,18 @@ func (p controlPlane) serve(ctx context.Context) error {
 	if err := hostsOrNot(play(ctx, p.in, p.session, playbook.KubernetesNode, p.spec.Host, p.spec.Node, nil)); err != nil {
 		return err
 	}
+	plane := on(p.in, p.session, p.spec.Host)
 	member, err := isMember(ctx, p.session, p.spec.Host)
 	if err != nil {
 		return err
 	}
 	if member {
+		if err := plane.RenewCertificates(ctx, apiLimit); err != nil {
+			return fmt.Errorf("%s: %w", p.spec.Host, err)
+		}
+		if err := saveBeforeUpgrade(ctx, p.in, p.session, p.spec); err != nil {
+			return fmt.Errorf("%s: %w", p.spec.Host, err)
+		}
 		err = p.run(ctx, nil)
 	} else {
 		err = p.enter(ctx)
@@ -83,10 +94,27 @@ func (p controlPlane) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := on(p.in, p.session, p.spec.Host).WaitUp(ctx, apiLimit); err != nil {
+	if err := plane.WaitUp(ctx, apiLimit); err != nil {
+		return fmt.Errorf("%s: %w", p.spec.Host, err)
+	}
+	if err := plane.WaitRelease(ctx, p.spec.Host, p.spec.Version, readyLimit); err != nil {
+		return fmt.Errorf("%s: %w", p.spec.Host, err)
+	}
+	// An upgrade renews those of daemons, too, that it leaves running.
+	if err := plane.RenewCertificates(ctx, apiLimit); err != nil {
 		return fmt.Errorf("%s: %w", p.spec.Host, err)
 	}
 	return nil
+}
+
+// ready is the outcome. Renewed certificates give another one, so that the
+// kubeconfig is read anew.
+func (p controlPlane) ready(ctx context.Context) (any, error) {
+	certificates, err := on(p.in, p.session, p.spec.Host).Certificates(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.spec.Host, err)
+	}
+	return step.Ready(p.spec.Host, "serves the API of "+p.spec.Version+"; its certificates end on "+certificates.Ends(false).UTC().Format("2006-01-02 15:04")), nil
 }
 
 // run runs the playbook with what is known only now.
@@ -140,7 +168,8 @@ func (p controlPlane) join(ctx context.Context, by string) error {
 	})
 }
 
-// probeControlPlane looks at the daemons and asks the host's own API server.
+// probeControlPlane looks at the daemons, at the certificates' ends, and asks the
+// host's own API server.
 func probeControlPlane(ctx context.Context, in *step.Input) error {
 	var spec ControlPlaneSpec
 	if err := in.SpecLoosely(&spec); err != nil {
@@ -154,7 +183,15 @@ func probeControlPlane(ctx context.Context, in *step.Input) error {
 	if err := hoststep.Active(ctx, session, spec.Host, daemons(spec.Endpoint)...); err != nil {
 		return err
 	}
-	if err := on(in, session, spec.Host).Up(ctx); err != nil {
+	plane := on(in, session, spec.Host)
+	certificates, err := plane.Certificates(ctx)
+	if err != nil {
+		return err
+	}
+	if problem := certificates.Problem(); problem != "" {
+		return fmt.Errorf("%s: %s", spec.Host, problem)
+	}
+	if err := plane.Up(ctx); err != nil {
 		return errors.Join(fmt.Errorf("%s does not serve the API", spec.Host), err)
 	}
 	return nil

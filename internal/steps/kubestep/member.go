@@ -25,6 +25,9 @@ type MemberSpec struct {
 	ControlPlanes []string `json:"controlPlanes"`
 	// Endpoint of the API, host:port.
 	Endpoint string `json:"endpoint"`
+	// Version of Kubernetes, such as "v1.36.3". A member whose kubelet has
+	// another one is emptied first.
+	Version string `json:"version"`
 	// GPUs that the host offers, which may be slices or shares of those it has.
 	GPUs int `json:"gpus"`
 	// Seen is how many GPUs a pod with all of them sees. Default: as many.
@@ -36,8 +39,8 @@ type MemberSpec struct {
 	// CheckImage is the image of the pod that validates the host: it lists GPUs
 	// as nvidia-smi -L does.
 	CheckImage string `json:"checkImage"`
-	// EvictionDeadline bounds the wait for pods when the host leaves, as a Go
-	// duration.
+	// EvictionDeadline bounds the wait for pods when the host leaves or is
+	// upgraded, as a Go duration.
 	EvictionDeadline string `json:"evictionDeadline"`
 	// Node are the variables of the playbook that prepares any node.
 	Node map[string]any `json:"node"`
@@ -50,6 +53,8 @@ type member struct {
 	session *remote.Session
 	cluster *kubectl.Client
 	in      *step.Input
+	// upgrading tells that the host is on its way to another release.
+	upgrading bool
 }
 
 func applyMember(ctx context.Context, in *step.Input) (any, error) {
@@ -66,7 +71,7 @@ func applyMember(ctx context.Context, in *step.Input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := member{spec: spec, session: session, cluster: cluster, in: in}
+	m := &member{spec: spec, session: session, cluster: cluster, in: in}
 	why := hoststep.Unprepared(in)
 	if why == nil {
 		detail, err := m.join(ctx)
@@ -80,12 +85,15 @@ func applyMember(ctx context.Context, in *step.Input) (any, error) {
 	if err := cluster.Close(ctx, spec.Host); err != nil && !errors.Is(err, kubectl.ErrNotFound) {
 		in.Logf("%s could not be closed: %v", spec.Host, err)
 	}
+	if m.upgrading {
+		return nil, m.stopped(why)
+	}
 	return step.Quarantined(spec.Host, why), nil
 }
 
 // failure is err if it says that something is wrong with the host, else nil:
 // what is wrong elsewhere must not close hosts that work.
-func (m member) failure(ctx context.Context, err error) error {
+func (m *member) failure(ctx context.Context, err error) error {
 	if !hoststep.IsTheHosts(err, m.spec.Host) || m.cluster.Up(ctx) != nil {
 		return nil
 	}
@@ -94,19 +102,27 @@ func (m member) failure(ctx context.Context, err error) error {
 
 // join brings the host in: closed, then a real pod on all its GPUs, then open. A
 // host that is open and works and needs nothing but its files stays open.
-func (m member) join(ctx context.Context) (string, error) {
+func (m *member) join(ctx context.Context) (string, error) {
 	node, err := m.cluster.Node(ctx, m.spec.Host)
 	known := err == nil
 	if err != nil && !errors.Is(err, kubectl.ErrNotFound) {
 		return "", hoststep.NotTheHosts{Err: err}
 	}
-	usable := known && node.Ready && !node.Closed && node.GPUs == m.spec.GPUs
+	if known {
+		if err := m.beginUpgrade(ctx, node); err != nil {
+			return "", err
+		}
+	}
+	usable := known && node.Ready && !node.Closed && node.GPUs == m.spec.GPUs && !m.upgrading
 	if known && !usable {
 		if err := m.cluster.Close(ctx, m.spec.Host); err != nil {
 			return "", hoststep.NotTheHosts{Err: err}
 		}
 	}
 	if err := m.place(ctx, known); err != nil {
+		return "", err
+	}
+	if err := m.cluster.WaitRelease(ctx, m.spec.Host, m.spec.Version, readyLimit); err != nil {
 		return "", err
 	}
 	limit, err := m.spec.limit()
@@ -125,11 +141,14 @@ func (m member) join(ctx context.Context) (string, error) {
 	if err := m.validate(ctx); err != nil {
 		return "", err
 	}
+	if err := m.cluster.Uncordon(ctx, m.spec.Host); err != nil {
+		return "", err
+	}
 	return m.detail(), m.cluster.Open(ctx, m.spec.Host)
 }
 
 // place runs the playbooks. A host that has joined before needs no credential.
-func (m member) place(ctx context.Context, known bool) error {
+func (m *member) place(ctx context.Context, known bool) error {
 	joined, err := isMember(ctx, m.session, m.spec.Host)
 	if err == nil && joined && !known {
 		joined, err = m.astray(ctx)
@@ -161,7 +180,7 @@ func hostsOrNot(err error) error {
 }
 
 // validate runs a pod on all GPUs of the closed host.
-func (m member) validate(ctx context.Context) error {
+func (m *member) validate(ctx context.Context) error {
 	output, err := m.cluster.RunCheck(ctx, kubectl.Check{
 		Name: "validate-" + m.spec.Host, Node: m.spec.Host, GPUs: m.spec.GPUs, Image: m.spec.CheckImage, Command: []string{"nvidia-smi", "-L"},
 	})
@@ -197,7 +216,7 @@ func gpusIn(output string) int {
 	return count
 }
 
-func (m member) detail() string {
+func (m *member) detail() string {
 	if m.spec.GPUs == 0 {
 		return "validation pod passed"
 	}
@@ -246,18 +265,27 @@ func leave(ctx context.Context, in *step.Input, session *remote.Session, spec Me
 		return err
 	}
 	if !hoststep.Overridden() {
-		deadline, err := time.ParseDuration(spec.EvictionDeadline)
-		if err != nil {
-			return fmt.Errorf("evictionDeadline: %w", err)
-		}
-		var blocked *kubectl.Blocked
-		if err := cluster.Drain(ctx, spec.Host, deadline); errors.As(err, &blocked) {
-			return fmt.Errorf("%w\nwait for them or raise evictionDeadline and run it again, delete them yourself, or keep the host in the environment", err)
-		} else if err != nil {
+		if err := empty(ctx, cluster, spec, "delete them yourself, or keep the host in the environment"); err != nil {
 			return err
 		}
 	}
 	return cluster.DeleteNode(ctx, spec.Host)
+}
+
+// empty evicts the host's pods. The choices are what people can do instead of
+// waiting for those that stay.
+func empty(ctx context.Context, cluster *kubectl.Client, spec MemberSpec, choices string) error {
+	deadline, err := time.ParseDuration(spec.EvictionDeadline)
+	if err != nil {
+		return fmt.Errorf("evictionDeadline: %w", err)
+	}
+	var blocked *kubectl.Blocked
+	if err := cluster.Drain(ctx, spec.Host, deadline); errors.As(err, &blocked) {
+		return fmt.Errorf("%w\nwait for them or raise evictionDeadline and run it again, %s", err, choices)
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // probeMember looks at the host's daemons and at what the cluster thinks.
@@ -284,6 +312,8 @@ func probeMember(ctx context.Context, in *step.Input) error {
 		return err
 	case node.Closed:
 		return fmt.Errorf("%s is still closed", spec.Host)
+	case node.Marked:
+		return fmt.Errorf("%s is still cordoned by a run that was cut off", spec.Host)
 	case !node.Ready:
 		return fmt.Errorf("%s is not ready: %s", spec.Host, node.Why)
 	case node.GPUs < spec.GPUs:

@@ -22,7 +22,7 @@ const noNode = `case "$*" in
 *"get -o json node"*) echo 'Error from server (NotFound): nodes "gpu1" not found' >&2; exit 1 ;;
 esac`
 
-var spec = MemberSpec{Host: "gpu1", ControlPlanes: []string{"ctl1"}, Endpoint: "ctl1:6443", GPUs: 8, EvictionDeadline: "1s",
+var spec = MemberSpec{Host: "gpu1", ControlPlanes: []string{"ctl1"}, Endpoint: "ctl1:6443", Version: "v1.36.3", GPUs: 8, EvictionDeadline: "1s",
 	Node: map[string]any{"kubernetes_node_endpoint": "ctl1:6443", "kubernetes_node_binaries_url": "http://x", "kubernetes_node_files": []any{}},
 	Vars: map[string]any{"kubernetes_worker_cluster": "env"}}
 
@@ -69,6 +69,7 @@ func TestProbe(t *testing.T) {
 		"the kubelet is stopped": {`[ "$3" != kubelet ]`, node("", "True", "8"), "kubelet does not run on gpu1"},
 		"not ready":              {runs, node("", "False", "8"), "gpu1 is not ready: KubeletNotReady: not yet"},
 		"still closed":           {runs, node(`"taints":[{"key":"gpucluster/validating"}]`, "True", "8"), "gpu1 is still closed"},
+		"a run was cut off":      {runs, strings.ReplaceAll(node(`"unschedulable":true`, "True", "8"), `"name":"gpu1"`, `"name":"gpu1","annotations":{"gpucluster/cordoned":"yes"}`), "gpu1 is still cordoned by a run that was cut off"},
 		"a GPU is missing":       {runs, node("", "True", "7"), "gpu1 offers 7 GPUs, and 8 are declared"},
 		"not a member":           {runs, noNode, "not found"},
 		"a person has cordoned":  {runs, node(`"unschedulable":true`, "True", "8"), ""},

@@ -21,8 +21,6 @@ const smokeName = "the smoke pods"
 type SmokeSpec struct {
 	// ControlPlanes by name.
 	ControlPlanes []string `json:"controlPlanes"`
-	// Version of Kubernetes: another one is proved again.
-	Version string `json:"version"`
 	// Hosts that a pod runs on each, with the GPUs that it asks for there.
 	Hosts map[string]int `json:"hosts"`
 	// Seen is how many GPUs such a pod sees, where that is another number.

@@ -6,20 +6,39 @@ __metaclass__ = type
 
 DOCUMENTATION = r"""
 module: kubeadm
-short_description: Make a host a member of a Kubernetes cluster, or no member any more
+short_description: Make a host a member of a Kubernetes cluster, of another release, or no member any more
 description:
-  - Begins a cluster on a host, lets the host join one, or takes back what either
-    has left on it.
+  - Begins a cluster on a host, lets the host join one, takes a member to another
+    release, or takes back what all that has left on it.
   - Which cluster the host belongs to is written down before kubeadm is started and
     again when it has ended well. What a run that was cut off has left is reset,
     and the host begins anew. A host that is a member without such a record is
     somebody else's, and is left alone.
+  - The release that a member has is written down when kubeadm has ended well, so
+    that an upgrade that was cut off is done again.
 options:
   state:
-    description: What the host is to be. An absent member's images go too, where nobody else uses the runtime.
+    description:
+      - What the host is to be. An upgraded host has what kubeadm gives a member of
+        the release, if it is a member; its kubelet is neither replaced nor restarted.
+      - An absent member's images go too, where nobody else uses the runtime.
     type: str
-    choices: [initialised, joined, absent]
+    choices: [initialised, joined, upgraded, absent]
     required: true
+  version:
+    description: The release, such as v1.36.3. It is that of the kubeadm that is on the host.
+    type: str
+    default: ""
+  leads:
+    description:
+      - Whether an upgrade begins on this host, so that it changes what the whole cluster has.
+        Another control plane leads too, where the cluster has not the release yet.
+    type: bool
+    default: false
+  patches:
+    description: Folder with kubeadm's patches, for an upgrade.
+    type: str
+    default: /etc/gpucluster-kubernetes/patches
   cluster:
     description: Name of the cluster.
     type: str
@@ -91,6 +110,8 @@ from ansible_collections.gpucluster.host.plugins.module_utils import files, kube
 # A node that was a member a moment ago counts as ready for that long, and is refused under its name.
 FORGOTTEN_AFTER = 90
 
+PATH = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+
 SECRET = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}|--certificate-key \S+")
 
 
@@ -130,7 +151,7 @@ def enter(module, lock):
     end = time.time() + FORGOTTEN_AFTER
     while True:
         # kubeadm holds the lock as long as it lives: a run that is cut off leaves it at work.
-        rc, out, err = module.run_command(words, environ_update={"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, pass_fds=[lock.fileno()])
+        rc, out, err = module.run_command(words, environ_update=PATH, pass_fds=[lock.fileno()])
         if rc == 0:
             return
         if "already exists in the cluster" not in err or time.time() > end:
@@ -161,7 +182,7 @@ def become_member(module, lock):
         enter(module, lock)
     finally:
         kubernetes.empty(kubernetes.DISCOVERY)
-    kubernetes.note(cluster=module.params["cluster"], done=True)
+    kubernetes.note(cluster=module.params["cluster"], done=True, version=module.params["version"])
     return changes
 
 
@@ -174,6 +195,46 @@ def hand_over(module):
         if not path.startswith("/etc/kubernetes/pki/"):
             module.fail_json(msg="%s is not below /etc/kubernetes/pki" % path)
         files.write(path, content.encode(), 0, 0, 0o600)
+
+
+ADMIN = "/etc/kubernetes/admin.conf"
+
+
+def cluster_version(module):
+    """The release that the cluster is to have, as kubeadm wrote it down."""
+    rc, out, err = module.run_command(["kubectl", "--kubeconfig", ADMIN, "--request-timeout=30s", "-n", "kube-system", "get", "configmap",
+                                       "kubeadm-config", "-o", "jsonpath={.data.ClusterConfiguration}"], environ_update=PATH)
+    found = re.search(r"^kubernetesVersion: (\S+)$", out, re.M)
+    if rc != 0 or not found:
+        module.fail_json(msg="what release the cluster has cannot be read: %s" % (err or out).strip()[-600:])
+    return found.group(1)
+
+
+def numbers(version):
+    return [int(n) for n in re.findall(r"[0-9]+", version)[:3]]
+
+
+def upgrade(module, lock):
+    record, version = kubernetes.record(), module.params["version"]
+    had = record.get("version", "")
+    if had == version or not record.get("done") or not os.path.exists("/etc/kubernetes/kubelet.conf"):
+        return []
+    if numbers(had) > numbers(version):
+        module.fail_json(msg="the host has %s, and no member goes back to %s" % (had, version))
+    changes = ["%s to %s" % (had or "an older release", version)]
+    if module.check_mode:
+        return changes
+    common = ["--patches", module.params["patches"]]
+    if module.params["ignore_preflight"]:
+        common.append("--ignore-preflight-errors=" + ",".join(module.params["ignore_preflight"]))
+    words = ["kubeadm", "upgrade", "node"]
+    if module.params["leads"] or os.path.exists(ADMIN) and cluster_version(module) != version:
+        words = ["kubeadm", "upgrade", "apply", version, "--yes"]
+    rc, out, err = module.run_command(words + common, environ_update=PATH, pass_fds=[lock.fileno()])
+    if rc != 0:
+        module.fail_json(msg="kubeadm upgrade: %s" % said(out, err))
+    kubernetes.note(cluster=record["cluster"], done=True, version=version)
+    return changes
 
 
 def leave(module):
@@ -194,7 +255,10 @@ def leave(module):
 def main():
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "choices": ["initialised", "joined", "absent"], "required": True},
+            "state": {"type": "str", "choices": ["initialised", "joined", "upgraded", "absent"], "required": True},
+            "version": {"type": "str", "default": ""},
+            "leads": {"type": "bool", "default": False},
+            "patches": {"type": "str", "default": "/etc/gpucluster-kubernetes/patches"},
             "cluster": {"type": "str", "default": ""},
             "config": {"type": "str", "default": ""},
             "ignore_preflight": {"type": "list", "elements": "str", "default": []},
@@ -203,14 +267,15 @@ def main():
             "replaces": {"type": "bool", "default": False},
             "leaves_etcd": {"type": "bool", "default": True},
         },
-        required_if=[("state", "initialised", ("cluster", "config")), ("state", "joined", ("cluster", "config"))],
+        required_if=[("state", "initialised", ("cluster", "config", "version")), ("state", "joined", ("cluster", "config", "version")),
+                     ("state", "upgraded", ("version",))],
         supports_check_mode=True,
     )
     with open("/run/gpucluster-kubeadm.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if module.params["state"] == "absent":
             leave(module)
-        changes = become_member(module, lock)
+        changes = upgrade(module, lock) if module.params["state"] == "upgraded" else become_member(module, lock)
     module.exit_json(changed=bool(changes), changes=changes)
 
 
