@@ -75,7 +75,7 @@ func (b *builder) declareControlPlanes() error {
 	for i, host := range planes {
 		vars := map[string]any{
 			"kubernetes_control_plane_cluster":          b.model.Name,
-			"kubernetes_control_plane_leads":            i == 0,
+			"kubernetes_control_plane_first":            planes[0],
 			"kubernetes_control_plane_version":          b.model.Version,
 			"kubernetes_control_plane_binaries_url":     b.model.BinariesFolder(),
 			"kubernetes_control_plane_ignore_preflight": b.ignored(),
