@@ -60,7 +60,7 @@ case $command in
 *"token delete"*) exit 0 ;;
 esac
 exec sh -c "$command"`,
-		"kubectl":          among("$host", p.serving) + ` || { echo refused >&2; exit 1; }
+		"kubectl": among("$host", p.serving) + ` || { echo refused >&2; exit 1; }
 case "$*" in *"-o json node "*) echo '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}' ;; esac`,
 		"ansible-playbook": `{ echo "play $*" | grep -o 'kubernetes_[a-z_]*.yml'; cat vars.json; echo; } >>"$(dirname "$0")/asked"; ` + p.ansible,
 	})
