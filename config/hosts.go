@@ -41,8 +41,9 @@ type SSH struct {
 	User string `yaml:"user,omitempty" json:"user,omitempty"`
 	// Port of the SSH daemon. Default 22.
 	Port int `yaml:"port,omitempty" json:"port,omitempty" check:"min=1,max=65535"`
-	// PrivateKey is the key itself, as a Pulumi secret. Without it the SSH
-	// agent is used.
+	// PrivateKey is the key itself, without a passphrase, as a Pulumi secret.
+	// Without it the SSH agent is used, which may also hold keys with a
+	// passphrase, and certificates.
 	PrivateKey Secret `yaml:"privateKey,omitempty" json:"privateKey,omitempty"`
 	// Bastion is a host to jump through, as [user@]host[:port]. A host of the
 	// environment is reached as the others are, with the same user and port

@@ -214,8 +214,10 @@ func within(inner, outer string) bool {
 // secrets checks clear text, where it is known. No problem shows it.
 func (v *validator) secrets() {
 	if inventory := v.env.Inventory; inventory != nil && inventory.SSH.PrivateKey.Value != "" {
-		if _, err := ssh.ParseRawPrivateKey([]byte(inventory.SSH.PrivateKey.Value)); err != nil {
-			v.add(KindInvalid, "inventory.ssh.privateKey", "it must be a whole private key file, without passphrase", "not a private SSH key")
+		if isCertificate(inventory.SSH.PrivateKey.Value) {
+			v.add(KindInvalid, "inventory.ssh.privateKey", "load the certificate and its key into an SSH agent, and leave privateKey out", "a certificate of SSH, not a private key")
+		} else if _, err := ssh.ParseRawPrivateKey([]byte(inventory.SSH.PrivateKey.Value)); err != nil {
+			v.add(KindInvalid, "inventory.ssh.privateKey", "it must be a whole private key file, without passphrase; one with a passphrase goes into an SSH agent", "not a private SSH key")
 		}
 	}
 	if v.env.Slurm == nil {
@@ -230,4 +232,11 @@ func (v *validator) secrets() {
 	if database := v.env.Slurm.Database; database != nil && database.MariaDB != nil && strings.ContainsAny(database.MariaDB.Password.Value, " \t\r\n#\"'\\") {
 		v.add(KindInvalid, "slurm.database.mariadb.password", "choose another", "slurmdbd.conf cannot hold blanks, quotes, # and \\ in a password")
 	}
+}
+
+// isCertificate tells whether a text is what an authority has made of a public key.
+func isCertificate(text string) bool {
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(text))
+	_, ok := key.(*ssh.Certificate)
+	return err == nil && ok
 }

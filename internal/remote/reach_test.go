@@ -50,7 +50,7 @@ func TestWhoIsGone(t *testing.T) {
 		"nobody speaks":                    {at(func(t *Target) { t.Port = quiet }), d.private, true, "n1: cannot be reached over SSH"},
 		"no such name":                     {at(func(t *Target) { t.Address = "n1.invalid" }), d.private, true, "cannot be reached"},
 		"no daemon":                        {at(func(t *Target) { t.Port = closed }), d.private, false, "Connection refused"},
-		"another key logs in":              {d.target("n1"), other.private, false, "n1: no login over SSH (load the key that logs in, or correct the host key): root@127.0.0.1: Permission denied"},
+		"another key logs in":              {d.target("n1"), other.private, false, "n1: no login over SSH (load the key that logs in, or correct user or host key; certificates are used through an agent): root@127.0.0.1: Permission denied"},
 		"another host key":                 {at(func(t *Target) { t.HostKeys = []string{other.hostKey} }), d.private, false, "no login over SSH"},
 		"no host key":                      {at(func(t *Target) { t.HostKeys = nil }), d.private, false, "no login over SSH"},
 		"the bastion is away":              {through(daemon{port: closed, hostKey: d.hostKey}, d.port, same), d.private, false, "cannot be reached over SSH through root@"},

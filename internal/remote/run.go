@@ -44,7 +44,7 @@ func (e *CommandError) Error() string {
 	b.WriteString(e.Host + ": ")
 	switch {
 	case e.Unreachable && isRefused(e.Stderr):
-		b.WriteString("no login over SSH" + e.through() + " (load the key that logs in, or correct the host key)")
+		b.WriteString("no login over SSH" + e.through() + " (load the key that logs in, or correct user or host key; certificates are used through an agent)")
 	case e.Unreachable:
 		b.WriteString("cannot be reached over SSH" + e.through())
 	case e.ExitStatus < 0:

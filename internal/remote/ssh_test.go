@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,13 @@ type daemon struct {
 	port    int
 	hostKey string // public
 	private string // the client's key
+	logFile string
+}
+
+// log is what the daemon has written.
+func (d daemon) log() string {
+	text, _ := os.ReadFile(d.logFile)
+	return string(text)
 }
 
 // startDaemon runs a real sshd that takes many logins at once, or skips the test
@@ -64,9 +70,14 @@ func startDaemonWith(t *testing.T, line string) daemon {
 	if err := os.WriteFile(filepath.Join(dir, "sshd_config"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	d.logFile = filepath.Join(dir, "log")
+	log, err := os.Create(d.logFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
 	cmd := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
-	var log bytes.Buffer
-	cmd.Stderr = &log
+	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +85,7 @@ func startDaemonWith(t *testing.T, line string) daemon {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("sshd said:\n%s", log.String())
+			t.Logf("sshd said:\n%s", d.log())
 		}
 	})
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -172,7 +183,9 @@ func TestEndedContextEndsTheCommand(t *testing.T) {
 	}
 }
 
-func TestHostKeysAreVerified(t *testing.T) {
+// TestCaseK27 checks that the key of a host is always verified: another one, or an
+// unknown one, lets nobody log in, unless the first use is trusted.
+func TestCaseK27(t *testing.T) {
 	d, other := startDaemon(t), startDaemon(t)
 	known := filepath.Join(t.TempDir(), "known_hosts")
 
