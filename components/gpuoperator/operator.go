@@ -210,13 +210,15 @@ func (b *builder) install(c chart, after ...pulumi.Resource) error {
 // called once, with what makes workers join; a host with a part that does not come
 // up is told of by the operator's own words.
 func (o *Operator) Wait(ctx *pulumi.Context, after ...pulumi.Resource) (pulumi.Resource, error) {
-	var statuses []operatorstep.Status
+	spec := operatorstep.ReadySpec{Limit: o.args.Environment.Kubernetes.GPUOperator.Timeout, Release: o.release}
 	for _, s := range gpuoperator.Statuses(o.cluster) {
-		statuses = append(statuses, operatorstep.Status(s))
+		spec.Statuses = append(spec.Statuses, operatorstep.Status(s))
+	}
+	for _, object := range gpuoperator.Namespaces(o.cluster) {
+		spec.Namespaces = append(spec.Namespaces, object.Metadata.Name)
 	}
 	return stepresource.New(ctx, o.readyName(), stepresource.Args{
-		Step:    operatorstep.Ready,
-		Spec:    operatorstep.ReadySpec{Statuses: statuses, Limit: o.args.Environment.Kubernetes.GPUOperator.Timeout, Release: o.release},
+		Step: operatorstep.Ready, Spec: spec,
 		Secrets: map[string]pulumi.StringInput{operatorstep.SecretKubeconfig: o.args.Kubeconfig}, Heal: o.args.Heal.Count(o.readyName()),
 	}, pulumi.Parent(o), pulumi.DependsOn(append(after, o.Installed...)))
 }

@@ -103,7 +103,7 @@ func NewJobSet(ctx *pulumi.Context, name string, args *JobSetArgs, opts ...pulum
 		Step: operatorstep.Ready, Secrets: secrets, Heal: repairs,
 		Spec: operatorstep.ReadySpec{
 			Admitted: []operatorstep.Attempt{{Path: jobset.Path, Object: probe}}, Limit: readyLimit,
-			Release: installation,
+			Release: installation, Namespaces: []string{jobset.Namespace},
 		},
 	}, pulumi.Parent(made), pulumi.DependsOn([]pulumi.Resource{release})); err != nil {
 		return nil, err

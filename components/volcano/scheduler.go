@@ -127,7 +127,7 @@ func (b *builder) declareVolcano(values map[string]any) (pulumi.Resource, error)
 		return nil, err
 	}
 	queue, group := volcano.Probe()
-	spec := operatorstep.ReadySpec{Limit: readyLimit, Release: installation}
+	spec := operatorstep.ReadySpec{Limit: readyLimit, Release: installation, Namespaces: []string{volcano.ManagerNamespace}}
 	for _, probe := range []struct {
 		path   string
 		object kubeobject.Object

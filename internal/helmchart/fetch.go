@@ -2,6 +2,8 @@ package helmchart
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -63,8 +65,31 @@ type answer struct {
 
 func (a *answer) Error() string { return fmt.Sprintf("%s answers %d", a.url, a.code) }
 
-// get reads what a URL has.
+// pauses are waited, each once, when a server fails to give what it may have.
+var pauses = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}
+
+// get reads what a URL has, and asks again where the server or the way to it fails.
 func get(ctx context.Context, at string, head http.Header) ([]byte, error) {
+	for attempt := 0; ; attempt++ {
+		text, err := once(ctx, at, head)
+		var no *answer
+		lasts := errors.As(err, &no) && no.code < http.StatusInternalServerError && no.code != http.StatusTooManyRequests
+		if err == nil || lasts || errors.Is(err, errTooLarge) || attempt == len(pauses) {
+			return text, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pauses[attempt]):
+		}
+	}
+}
+
+// errTooLarge says that something is no chart.
+var errTooLarge = fmt.Errorf("larger than %d MiB", mostBytes>>20)
+
+// once asks for what a URL has.
+func once(ctx context.Context, at string, head http.Header) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
@@ -84,7 +109,7 @@ func get(ctx context.Context, at string, head http.Header) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, mostBytes+1))
 	if err == nil && len(text) > mostBytes {
-		err = fmt.Errorf("%s is larger than %d MiB", at, mostBytes>>20)
+		err = fmt.Errorf("%s is %w", at, errTooLarge)
 	}
 	return text, err
 }
@@ -99,6 +124,7 @@ func fromRepository(ctx context.Context, s Source) ([]byte, error) {
 	var index struct {
 		Entries map[string][]struct {
 			Version string   `yaml:"version"`
+			Digest  string   `yaml:"digest"`
 			URLs    []string `yaml:"urls"`
 		} `yaml:"entries"`
 	}
@@ -117,7 +143,14 @@ func fromRepository(ctx context.Context, s Source) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return get(ctx, from.ResolveReference(at).String(), nil)
+		text, err := get(ctx, from.ResolveReference(at).String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		if sum := sha256.Sum256(text); entry.Digest != "" && strings.TrimPrefix(entry.Digest, "sha256:") != hex.EncodeToString(sum[:]) {
+			return nil, fmt.Errorf("%s is not what %sindex.yaml says", at, base)
+		}
+		return text, nil
 	}
 	return nil, errors.New(base + "index.yaml does not have it")
 }

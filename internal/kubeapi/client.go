@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -42,7 +44,18 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("the API server answers %d: %s", r.Code, r.Message)
+	text := fmt.Sprintf("the API server answers %d: %s", r.Code, r.Message)
+	if r.unreached() {
+		text += " (let every control plane connect to pods on every host: a firewall may block the port of this webhook's pods, such as 9443 or 8443)"
+	}
+	return text
+}
+
+// unreached tells that the server has asked a webhook and heard nothing, as when
+// something between them drops what it sends. A pod that is not there yet refuses.
+func (r *Refusal) unreached() bool {
+	return strings.Contains(r.Message, "failed calling webhook") && slices.ContainsFunc(
+		[]string{"context deadline exceeded", "i/o timeout", "no route to host", "Client.Timeout"}, func(words string) bool { return strings.Contains(r.Message, words) })
 }
 
 // kubeconfig is what is read of the file. Certificates and keys are base64.

@@ -110,9 +110,10 @@ func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
 	return all, nil
 }
 
-// WaitReady waits until a node is ready and offers at least so many GPUs.
+// WaitReady waits until a node is ready and offers at least so many GPUs. An error
+// tells of pods on it that do not run, as those that bring the GPUs have to.
 func (c *Client) WaitReady(ctx context.Context, name string, gpus int, limit time.Duration) error {
-	return c.until(ctx, limit, name, func(ctx context.Context) error {
+	err := c.until(ctx, limit, name, func(ctx context.Context) error {
 		node, err := c.Node(ctx, name)
 		switch {
 		case err != nil:
@@ -124,6 +125,7 @@ func (c *Client) WaitReady(ctx context.Context, name string, gpus int, limit tim
 		}
 		return nil
 	})
+	return c.explained(ctx, err, "pods", "--all-namespaces", "--field-selector", "spec.nodeName="+name)
 }
 
 // WaitRelease waits until the kubelet of a node reports that it is of that

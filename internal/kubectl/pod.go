@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/podstate"
 )
 
 // Namespace is where objects of ours live.
@@ -36,49 +37,14 @@ type podObject struct {
 	Spec struct {
 		NodeName string `json:"nodeName"`
 	} `json:"spec"`
-	Status struct {
-		Phase      string `json:"phase"`
-		Reason     string `json:"reason"`
-		Message    string `json:"message"`
-		Conditions []struct {
-			Status  string `json:"status"`
-			Reason  string `json:"reason"`
-			Message string `json:"message"`
-		} `json:"conditions"`
-		ContainerStatuses []struct {
-			State struct {
-				Waiting *struct {
-					Reason  string `json:"reason"`
-					Message string `json:"message"`
-				} `json:"waiting"`
-			} `json:"state"`
-		} `json:"containerStatuses"`
-	} `json:"status"`
+	Status podstate.Status `json:"status"`
 }
 
 func (o podObject) pod() Pod {
-	p := Pod{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Node: o.Spec.NodeName, Phase: o.Status.Phase}
+	p := Pod{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Node: o.Spec.NodeName, Phase: o.Status.Phase, Why: o.Status.Why()}
 	for _, owner := range o.Metadata.OwnerReferences {
 		p.DaemonSet = p.DaemonSet || owner.Kind == "DaemonSet"
 	}
-	var why []string
-	add := func(reason, message string) {
-		if text := strings.Trim(reason+": "+message, ": "); text != "" && !slices.Contains(why, text) {
-			why = append(why, text)
-		}
-	}
-	add(o.Status.Reason, o.Status.Message)
-	for _, condition := range o.Status.Conditions {
-		if condition.Status == "False" && condition.Message != "" {
-			add(condition.Reason, condition.Message)
-		}
-	}
-	for _, container := range o.Status.ContainerStatuses {
-		if waiting := container.State.Waiting; waiting != nil {
-			add(waiting.Reason, waiting.Message)
-		}
-	}
-	p.Why = strings.Join(why, "; ")
 	return p
 }
 
@@ -176,7 +142,7 @@ func (c *Client) RunCheck(ctx context.Context, p Check) (output string, err erro
 		return errors.New(strings.TrimSuffix("it is "+pod.Phase+": "+pod.Why, ": "))
 	})
 	if err != nil {
-		return "", err
+		return "", c.explained(ctx, err, "pods", "-n", Namespace, "--field-selector", "metadata.name="+p.Name)
 	}
 	output, err = c.run(ctx, nil, "logs", "-n", Namespace, p.Name)
 	if err == nil && pod.Phase != "Succeeded" {

@@ -1,11 +1,18 @@
 package kubetest
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/shell"
 )
 
 // Kubectl runs kubectl as administrator, and returns what it prints.
@@ -20,6 +27,33 @@ func (a *API) Kubectl(t testing.TB, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("kubectl %s: %w: %s", args[0], err, complaint.String())
 	}
 	return out, nil
+}
+
+// Runner is a shell on which kubectl asks this server as administrator, wherever it
+// is told to ask.
+func (a *API) Runner(t testing.TB) shell.Runner {
+	t.Helper()
+	dir := t.TempDir()
+	own := filepath.Join(dir, "own", "kubectl")
+	script := fmt.Sprintf("#!/bin/sh\nexec %s \"$@\" --kubeconfig %s --server https://%s --tls-server-name %s\n", own, a.Kubeconfig, a.address, certified)
+	err := errors.Join(os.Mkdir(filepath.Dir(own), 0o700), os.Symlink(a.plane.programs.kubernetes, own),
+		os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shell.RunnerFunc(func(ctx context.Context, command string, stdin []byte) ([]byte, error) {
+		cmd := exec.CommandContext(ctx, "sh", "-c", command)
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+		cmd.Stdin = bytes.NewReader(stdin)
+		var complaint strings.Builder
+		cmd.Stderr = &complaint
+		out, err := cmd.Output()
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			return out, &shell.ExitError{Command: command, Status: failed.ExitCode(), Stderr: complaint.String()}
+		}
+		return out, err
+	})
 }
 
 // Run starts a program of the store until the test ends, with the rights of a

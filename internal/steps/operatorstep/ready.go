@@ -20,6 +20,8 @@ type ReadySpec struct {
 	// Admitted are objects that are tried, and not made: who has to admit their kind
 	// is ready when they pass.
 	Admitted []Attempt `json:"admitted,omitempty"`
+	// Namespaces of the operators, whose pods are looked at when waiting was in vain.
+	Namespaces []string `json:"namespaces,omitempty"`
 	// Limit is how long to wait for each, as a Go duration.
 	Limit string `json:"limit"`
 	// Release tells one installation from another, after which it is waited for
@@ -57,12 +59,12 @@ func ready(ctx context.Context, in *step.Input) (any, error) {
 	}
 	for _, status := range spec.Statuses {
 		if err := wait(ctx, in, limit, status.Name, func() error { return done(ctx, api, status) }); err != nil {
-			return nil, err
+			return nil, explained(ctx, api, spec.Namespaces, err)
 		}
 	}
 	for _, attempt := range spec.Admitted {
 		if err := wait(ctx, in, limit, attempt.Path, func() error { return admitted(ctx, api, attempt) }); err != nil {
-			return nil, err
+			return nil, explained(ctx, api, spec.Namespaces, err)
 		}
 	}
 	return map[string]bool{"ready": true}, nil
