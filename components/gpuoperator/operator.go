@@ -64,6 +64,8 @@ type builder struct {
 	*Operator
 	ctx     *pulumi.Context
 	repairs int
+	// looked is the look at whose namespaces are.
+	looked pulumi.Resource
 }
 
 // NewOperator installs the operators: first what their pods may do, then their
@@ -102,6 +104,9 @@ func NewOperator(ctx *pulumi.Context, name string, args *OperatorArgs, opts ...p
 	if err := ctx.RegisterComponentResource("gpucluster:gpuoperator:Operator", name, b.Operator, opts...); err != nil {
 		return nil, err
 	}
+	if err := b.lookForNamespaces(); err != nil {
+		return nil, err
+	}
 	if err := b.declareGPUs(values); err != nil {
 		return nil, err
 	}
@@ -124,6 +129,18 @@ func (b *builder) options(after ...pulumi.Resource) []pulumi.ResourceOption {
 
 func (b *builder) secrets() map[string]pulumi.StringInput {
 	return map[string]pulumi.StringInput{operatorstep.SecretKubeconfig: b.args.Kubeconfig}
+}
+
+// lookForNamespaces refuses namespaces that somebody else has made.
+func (b *builder) lookForNamespaces() (err error) {
+	var spec operatorstep.NamespacesSpec
+	for _, object := range gpuoperator.Namespaces(b.cluster) {
+		spec.Names = append(spec.Names, object.Metadata.Name)
+	}
+	b.looked, err = stepresource.New(b.ctx, b.name+"-namespaces", stepresource.Args{
+		Step: operatorstep.Namespaces, Spec: spec, Secrets: b.secrets(),
+	}, pulumi.Parent(b.Operator))
+	return err
 }
 
 func (b *builder) declareGPUs(values map[string]any) error {
@@ -177,7 +194,7 @@ func (b *builder) install(c chart, after ...pulumi.Resource) error {
 		if object.Metadata.Name != c.namespace {
 			continue
 		}
-		namespace, err := kuberesource.NewObject(b.ctx, b.name+"-namespace-"+c.namespace, object, b.options()...)
+		namespace, err := kuberesource.NewObject(b.ctx, b.name+"-namespace-"+c.namespace, object, b.options(b.looked)...)
 		if err != nil {
 			return fmt.Errorf("declaring %s: %w", object.ID(), err)
 		}

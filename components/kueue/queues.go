@@ -96,6 +96,9 @@ func NewQueues(ctx *pulumi.Context, name string, args *QueuesArgs, opts ...pulum
 	b.objects = &tenant.Objects{
 		Context: ctx, Name: name, Parent: b.Queues, Kubeconfig: args.Kubeconfig, Provider: args.Provider, Group: "kueue.x-k8s.io/", Needs: needs,
 	}
+	if _, err := b.objects.LookFor(objects); err != nil {
+		return nil, err
+	}
 	ready, err := b.declareKueue(values)
 	if err != nil {
 		return nil, err

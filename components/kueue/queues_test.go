@@ -96,7 +96,7 @@ func TestOrder(t *testing.T) {
 		"q-resourceflavor-h100":         {"q-ready", "q-topology-fabric"},
 		"q-clusterqueue-research":       {"q-ready", "q-resourceflavor-h100"},
 		"q-localqueue-research-default": {"q-clusterqueue-research", "q-namespace-research", "q-ready"},
-		"q-namespace-research":          nil,
+		"q-namespace-research":          {"q-namespaces"},
 		"q-rolebinding-product-gpucluster-edit": {
 			"q-clusterqueue-product", "q-localqueue-product-default", "q-namespace-product", "q-resourcequota-product-gpucluster-queue",
 			"q-validatingadmissionpolicy-gpucluster-team-product", "q-validatingadmissionpolicybinding-gpucluster-queue",

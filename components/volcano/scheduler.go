@@ -94,7 +94,11 @@ func NewScheduler(ctx *pulumi.Context, name string, args *SchedulerArgs, opts ..
 	b.objects = &tenant.Objects{
 		Context: ctx, Name: name, Parent: b.Scheduler, Kubeconfig: args.Kubeconfig, Provider: args.Provider, Group: "volcano.sh/", Needs: needs,
 	}
-	ready, err := b.declareVolcano(values)
+	looked, err := b.objects.LookFor(append([]kubeobject.Object{volcano.Namespace()}, objects...))
+	if err != nil {
+		return nil, err
+	}
+	ready, err := b.declareVolcano(values, looked)
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +111,10 @@ func NewScheduler(ctx *pulumi.Context, name string, args *SchedulerArgs, opts ..
 // declareVolcano installs the chart and returns what has to be done before Volcano's
 // objects are made. The chart has its definitions among its templates, so that Helm
 // renews them, and takes them away with everything of their kinds.
-func (b *builder) declareVolcano(values map[string]any) (pulumi.Resource, error) {
+func (b *builder) declareVolcano(values map[string]any, looked []pulumi.Resource) (pulumi.Resource, error) {
 	name := b.name + "-ready"
 	repairs := b.args.Heal.Count(name)
-	namespace, err := kuberesource.NewObject(b.ctx, b.name+"-namespace-"+volcano.ManagerNamespace, volcano.Namespace(), b.objects.Options()...)
+	namespace, err := kuberesource.NewObject(b.ctx, b.name+"-namespace-"+volcano.ManagerNamespace, volcano.Namespace(), b.objects.Options(looked...)...)
 	if err != nil {
 		return nil, err
 	}

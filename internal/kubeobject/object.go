@@ -75,10 +75,16 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
+// ManagedBy is the label that every object of ours has, with Manager as its value.
+const (
+	ManagedBy = "app.kubernetes.io/managed-by"
+	Manager   = "gpucluster"
+)
+
 // Labels are those on each object of ours, and further ones in pairs of key and
 // value.
 func Labels(of ...string) map[string]string {
-	m := map[string]string{"app.kubernetes.io/managed-by": "gpucluster"}
+	m := map[string]string{ManagedBy: Manager}
 	for i := 0; i < len(of); i += 2 {
 		m[of[i]] = of[i+1]
 	}

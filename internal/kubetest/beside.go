@@ -29,6 +29,9 @@ func (a *API) Kubectl(t testing.TB, args ...string) ([]byte, error) {
 	return out, nil
 }
 
+// Stop ends the server at once, as when its hosts are lost, before the test ends.
+func (a *API) Stop() { a.plane.processes["kube-apiserver"].Kill() }
+
 // Runner is a shell on which kubectl asks this server as administrator, wherever it
 // is told to ask.
 func (a *API) Runner(t testing.TB) shell.Runner {

@@ -19,6 +19,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -26,13 +27,14 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/labtest"
 )
 
-// Part is a program that a control plane may have.
+// Part is what a control plane may have beside etcd and the API server.
 type Part string
 
-// Parts of a control plane beside etcd and the API server.
+// Programs, and a record of who changes what, for [API.Changes].
 const (
 	Controllers Part = "kube-controller-manager"
 	Scheduler   Part = "kube-scheduler"
+	Record      Part = "record"
 )
 
 const (
@@ -66,9 +68,11 @@ func Start(t testing.TB, parts ...Part) *API {
 		t.Fatal(err)
 	}
 	p.startEtcd(t)
-	p.startAPI(t)
+	p.startAPI(t, slices.Contains(parts, Record))
 	for _, part := range parts {
-		p.startPart(t, part)
+		if part != Record {
+			p.startPart(t, part)
+		}
 	}
 	return p.api
 }
@@ -113,17 +117,25 @@ func (p *plane) startEtcd(t testing.TB) {
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer)
 }
 
-func (p *plane) startAPI(t testing.TB) {
+func (p *plane) startAPI(t testing.TB, recorded bool) {
 	t.Helper()
 	port := FreePort(t)
-	p.run(t, p.programs.kubernetes, "kube-apiserver",
+	args := []string{
 		"--etcd-servers", p.etcd, "--bind-address", "127.0.0.1", "--secure-port", strconv.Itoa(port), "--cert-dir", p.file("api"),
 		"--token-auth-file", p.file("tokens.csv"), "--authorization-mode", "RBAC",
 		"--service-account-issuer", "https://kubernetes.default.svc",
 		"--service-account-key-file", p.file("accounts.key"), "--service-account-signing-key-file", p.file("accounts.key"),
 		"--service-cluster-ip-range", "10.96.0.0/16",
 		// Webhooks are asked at their endpoints: there is no kube-proxy. And nobody needs the server's own.
-		"--enable-aggregator-routing", "--endpoint-reconciler-type", "none")
+		"--enable-aggregator-routing", "--endpoint-reconciler-type", "none",
+	}
+	if recorded {
+		if err := os.WriteFile(p.file("record.yaml"), []byte(recordPolicy), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--audit-policy-file", p.file("record.yaml"), "--audit-log-path", p.file(recordFile))
+	}
+	p.run(t, p.programs.kubernetes, "kube-apiserver", args...)
 	p.api = &API{plane: p, address: local(port), certificate: p.file("api/apiserver.crt")}
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,12 +32,18 @@ func TestPaths(t *testing.T) {
 // TestControlPlane checks that a control plane serves, that it knows people, and
 // that its parts do their work.
 func TestControlPlane(t *testing.T) {
-	api := Start(t, Controllers, Scheduler)
+	api := Start(t, Controllers, Scheduler, Record)
 	ctx := t.Context()
+	if err := api.Try(ctx, []byte("{apiVersion: v1, kind: Namespace, metadata: {name: tried}}")); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := api.Create(ctx, []byte("{apiVersion: v1, kind: Namespace, metadata: {name: a}}")); err != nil {
 		t.Fatal(err)
 	}
 	api.Eventually(t, "/api/v1/namespaces/a/serviceaccounts/default", func(map[string]any) bool { return true })
+	if changes := api.Changes(t); !slices.Equal(changes, []string{"create /api/v1/namespaces"}) {
+		t.Errorf("recorded is %q", changes)
+	}
 	caseK39(t, api)
 	_, err := api.As("somebody").Do(ctx, http.MethodGet, "/api/v1/namespaces/a", nil)
 	var refusal *Refusal

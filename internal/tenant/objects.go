@@ -12,6 +12,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/kuberesource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
 	"github.com/gpucluster/pulumi-gpucluster/internal/steps/teamstep"
 )
 
@@ -32,6 +33,8 @@ type Objects struct {
 	Needs func(o, earlier kubeobject.Object) bool
 
 	made []made
+	// looked is the look at whose namespaces are, where there was one.
+	looked []pulumi.Resource
 }
 
 // made is an object that has been declared.
@@ -45,6 +48,29 @@ func (d *Objects) Options(after ...pulumi.Resource) []pulumi.ResourceOption {
 	return []pulumi.ResourceOption{
 		pulumi.Parent(d.Parent), pulumi.Provider(d.Provider), pulumi.DeletedWith(d.Provider), pulumi.DependsOn(after),
 	}
+}
+
+// LookFor has the namespaces among objects looked for before any is made: those of
+// somebody else are refused. It returns what they come after.
+func (d *Objects) LookFor(all []kubeobject.Object) ([]pulumi.Resource, error) {
+	var spec operatorstep.NamespacesSpec
+	for _, object := range all {
+		if object.Kind == "Namespace" {
+			spec.Names = append(spec.Names, object.Metadata.Name)
+		}
+	}
+	if len(spec.Names) == 0 {
+		return nil, nil
+	}
+	looked, err := stepresource.New(d.Context, d.Name+"-namespaces", stepresource.Args{
+		Step: operatorstep.Namespaces, Spec: spec,
+		Secrets: map[string]pulumi.StringInput{operatorstep.SecretKubeconfig: d.Kubeconfig},
+	}, pulumi.Parent(d.Parent))
+	if err != nil {
+		return nil, err
+	}
+	d.looked = []pulumi.Resource{looked}
+	return d.looked, nil
 }
 
 // Declare makes all objects, and what guards the work of each team.
@@ -66,6 +92,9 @@ func (d *Objects) Declare(all []kubeobject.Object, teams []queues.Team, ready pu
 // before them.
 func (d *Objects) declare(o kubeobject.Object, ready pulumi.Resource) error {
 	var after []pulumi.Resource
+	if o.Kind == "Namespace" {
+		after = append(after, d.looked...)
+	}
 	if strings.Contains(o.APIVersion, d.Group) {
 		after = append(after, ready)
 	}

@@ -19,6 +19,7 @@ const (
 	Definitions = "operator-definitions"
 	Ready       = "operator-ready"
 	Kinds       = "operator-kinds"
+	Namespaces  = "operator-namespaces"
 )
 
 const (
@@ -37,6 +38,7 @@ func Steps() step.Registry {
 		{Name: Definitions, Title: "Define the kinds of a chart", Apply: define},
 		{Name: Ready, Title: "Wait for the work of operators", Apply: ready, Probe: probeReady},
 		{Name: Kinds, Title: "Look for kinds that others define", Apply: kinds, Probe: probeKinds},
+		{Name: Namespaces, Title: "Look whose namespaces are", Apply: namespaces},
 	}
 }
 
