@@ -145,6 +145,7 @@ func TestKubernetesOnLabHosts(t *testing.T) {
 	k.begin()
 	k.join()
 	k.podRuns()
+	k.daemonsTaken()
 	k.reboot()
 	k.leave()
 }
@@ -272,6 +273,25 @@ print(".".join(map(str, s.recv(512)[-4:])))'`
 		k.await(host, ask, "10.96.0.1", 30*time.Second)
 		k.await(host, "curl -sk https://10.96.0.1/readyz", "ok", 30*time.Second)
 	}
+}
+
+// daemonsTaken removes files of the control plane's daemons: the next run puts them back.
+func (k *kubernetes) daemonsTaken() {
+	k.t.Helper()
+	k.on("ctl1", "rm /etc/kubernetes/manifests/etcd.yaml /etc/kubernetes/manifests/kube-scheduler.yaml")
+	k.await("ctl1", kubectl("get --raw /readyz")+" >/dev/null 2>&1 || echo down", "down", 60*time.Second)
+	result, err := k.run(playbook.KubernetesControlPlane, only("ctl1"), k.controlPlaneVars(), nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	said := strings.Join(result.Hosts["ctl1"].Changed, "\n")
+	for _, name := range []string{"etcd.yaml", "kube-scheduler.yaml"} {
+		if want := "/etc/kubernetes/manifests/" + name + " (put back)"; !strings.Contains(said, want) {
+			k.t.Errorf("the run says %q, want %q in it", said, want)
+		}
+	}
+	k.await("ctl1", kubectl("get --raw /readyz"), "ok", 60*time.Second)
+	k.unchanged(playbook.KubernetesControlPlane, "ctl1", k.controlPlaneVars())
 }
 
 // reboot resets both hosts: everything comes back by itself, and nothing is left to do.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
@@ -63,18 +64,48 @@ func StillOurs(ctx context.Context, in *step.Input, session *remote.Session, hos
 	return err == nil && !taken, err
 }
 
-// FirstThere is the first of the hosts that can be asked; "" when all are
-// gone. Where none can be asked but one may be at work, it is an error.
+// FirstThere is one of the hosts that can be asked; "" when all are gone. Where
+// none can be asked but one may be at work, it is an error.
 func FirstThere(ctx context.Context, session *remote.Session, hosts []string) (string, error) {
-	var problems []error
-	for _, host := range hosts {
+	first, problems := Race(ctx, hosts, func(ctx context.Context, host string) error {
 		there, err := session.There(ctx, host)
-		if there {
-			return host, nil
+		if !there && err == nil {
+			return errGone
 		}
-		problems = append(problems, err)
+		return err
+	})
+	if first != "" {
+		return first, nil
 	}
-	return "", errors.Join(problems...)
+	return "", errors.Join(slices.DeleteFunc(problems, func(err error) bool { return errors.Is(err, errGone) })...)
+}
+
+// errGone is the answer of a host where nobody is.
+var errGone = errors.New("the host is gone")
+
+// Race asks all hosts at once, since each dead one takes its time, and returns the
+// one that was first to answer well, without waiting for the others. Without one
+// it returns "" and what is wrong with each, in the order of the hosts.
+func Race(ctx context.Context, hosts []string, ask func(ctx context.Context, host string) error) (string, []error) {
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	type answer struct {
+		i   int
+		err error
+	}
+	answers := make(chan answer, len(hosts))
+	for i, host := range hosts {
+		go func() { answers <- answer{i, ask(ctx, host)} }()
+	}
+	problems := make([]error, len(hosts))
+	for range hosts {
+		a := <-answers
+		if a.err == nil {
+			return hosts[a.i], nil
+		}
+		problems[a.i] = a.err
+	}
+	return "", problems
 }
 
 // NotTheHosts is a failure that says nothing about the host: the run could not

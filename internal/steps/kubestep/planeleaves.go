@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/etcdctl"
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
@@ -25,12 +26,16 @@ func markGoing(ctx context.Context, session *remote.Session, controlPlanes []str
 	if going {
 		command = "touch " + goingFile
 	}
-	var problems []error
-	for _, host := range controlPlanes {
-		if _, err := session.Run(ctx, host, command, nil); err != nil && !remote.IsUnreachable(err) {
-			problems = append(problems, err)
-		}
+	problems := make([]error, len(controlPlanes))
+	var group sync.WaitGroup
+	for i, host := range controlPlanes {
+		group.Go(func() {
+			if _, err := session.Run(ctx, host, command, nil); !remote.IsUnreachable(err) {
+				problems[i] = err
+			}
+		})
 	}
+	group.Wait()
 	return errors.Join(problems...)
 }
 

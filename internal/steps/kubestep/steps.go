@@ -12,6 +12,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/playbook"
 	"github.com/gpucluster/pulumi-gpucluster/internal/remote"
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/hoststep"
 )
 
 // Names of the steps.
@@ -67,28 +68,24 @@ func play(ctx context.Context, in *step.Input, session *remote.Session, book pla
 	return err
 }
 
-// answering is the first control plane whose host can be reached and whose API
-// server answers; where none does, the first that can be reached.
+// answering is a control plane whose host can be reached and whose API server
+// answers; where none does, the first that can be reached.
 func answering(ctx context.Context, in *step.Input, session *remote.Session, controlPlanes []string) (string, error) {
-	var reached string
-	var problems error
-	for _, host := range controlPlanes {
-		err := on(in, session, host).Up(ctx)
-		if err == nil {
-			return host, nil
+	if len(controlPlanes) == 0 {
+		return "", errors.New("no control plane can be reached: the environment names none")
+	}
+	host, problems := hoststep.Race(ctx, controlPlanes, func(ctx context.Context, host string) error {
+		return on(in, session, host).Up(ctx)
+	})
+	if host != "" {
+		return host, nil
+	}
+	for i, problem := range problems {
+		if !remote.IsUnreachable(problem) {
+			return controlPlanes[i], nil
 		}
-		if reached == "" && !remote.IsUnreachable(err) {
-			reached = host
-		}
-		problems = errors.Join(problems, err)
 	}
-	if reached != "" {
-		return reached, nil
-	}
-	if problems == nil {
-		problems = errors.New("the environment names none")
-	}
-	return "", fmt.Errorf("no control plane can be reached: %w", problems)
+	return "", fmt.Errorf("no control plane can be reached: %w", errors.Join(problems...))
 }
 
 // client asks the control plane that answers.

@@ -35,11 +35,7 @@ func (p controlPlane) survey(ctx context.Context) standings {
 	found := make(standings, len(others))
 	var group sync.WaitGroup
 	for i, host := range others {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			found[i] = p.look(ctx, host)
-		}()
+		group.Go(func() { found[i] = p.look(ctx, host) })
 	}
 	group.Wait()
 	return found

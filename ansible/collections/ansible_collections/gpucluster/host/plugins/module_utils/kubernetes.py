@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 
-from ansible_collections.gpucluster.host.plugins.module_utils import files
+from ansible_collections.gpucluster.host.plugins.module_utils import files, static_pods
 
 # Says of which cluster we made the host a member, and whether that came to its end.
 RECORD = "/var/lib/gpucluster/kubernetes.json"
@@ -28,7 +28,7 @@ TRACES = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/bootstrap-kubelet.con
 
 # What kubeadm and the daemons leave on a host that is no member any more.
 LEFT = ["/etc/kubernetes", "/var/lib/kubelet", "/var/lib/etcd", "/var/lib/cni", "/run/flannel", "/var/log/pods", "/var/log/containers",
-        "/etc/cni/net.d/10-containerd-net.conflist", DISCOVERY]
+        "/etc/cni/net.d/10-containerd-net.conflist", DISCOVERY, static_pods.COPIES]
 
 TABLES = re.compile(r"^table (ip6?|inet) (kube-proxy|flannel-ipv[46]|cni_hostport)$", re.M)
 CHAINS = re.compile(r"KUBE-|CNI-|FLANNEL-")

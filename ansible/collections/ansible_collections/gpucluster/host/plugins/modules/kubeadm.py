@@ -21,6 +21,7 @@ options:
     description:
       - What the host is to be. An upgraded host has what kubeadm gives a member of
         the release, if it is a member; its kubelet is neither replaced nor restarted.
+        The files of a control plane's daemons that somebody took away are put back.
       - An absent member's images go too, where nobody else uses the runtime.
     type: str
     choices: [initialised, joined, upgraded, absent]
@@ -105,7 +106,7 @@ import re
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.gpucluster.host.plugins.module_utils import files, kubernetes
+from ansible_collections.gpucluster.host.plugins.module_utils import files, kubernetes, static_pods
 
 # A node that was a member a moment ago counts as ready for that long, and is refused under its name.
 FORGOTTEN_AFTER = 90
@@ -182,6 +183,7 @@ def become_member(module, lock):
         enter(module, lock)
     finally:
         kubernetes.empty(kubernetes.DISCOVERY)
+    static_pods.keep()
     kubernetes.note(cluster=module.params["cluster"], done=True, version=module.params["version"])
     return changes
 
@@ -217,11 +219,14 @@ def numbers(version):
 def upgrade(module, lock):
     record, version = kubernetes.record(), module.params["version"]
     had = record.get("version", "")
-    if had == version or not record.get("done") or not os.path.exists("/etc/kubernetes/kubelet.conf"):
+    if not record.get("done") or not os.path.exists("/etc/kubernetes/kubelet.conf"):
         return []
+    back = static_pods.put_back(module.check_mode)
+    if had == version:
+        return back
     if numbers(had) > numbers(version):
         module.fail_json(msg="the host has %s, and no member goes back to %s" % (had, version))
-    changes = ["%s to %s" % (had or "an older release", version)]
+    changes = back + ["%s to %s" % (had or "an older release", version)]
     if module.check_mode:
         return changes
     common = ["--patches", module.params["patches"]]
@@ -233,6 +238,7 @@ def upgrade(module, lock):
     rc, out, err = module.run_command(words + common, environ_update=PATH, pass_fds=[lock.fileno()])
     if rc != 0:
         module.fail_json(msg="kubeadm upgrade: %s" % said(out, err))
+    static_pods.keep()
     kubernetes.note(cluster=record["cluster"], done=True, version=version)
     return changes
 
