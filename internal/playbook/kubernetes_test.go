@@ -146,6 +146,7 @@ func TestKubernetesOnLabHosts(t *testing.T) {
 	k.join()
 	k.podRuns()
 	k.daemonsTaken()
+	k.proxiesAnew()
 	k.reboot()
 	k.leave()
 }
@@ -292,6 +293,18 @@ func (k *kubernetes) daemonsTaken() {
 	}
 	k.await("ctl1", kubectl("get --raw /readyz"), "ok", 60*time.Second)
 	k.unchanged(playbook.KubernetesControlPlane, "ctl1", k.controlPlaneVars())
+}
+
+// proxiesAnew starts another kube-proxy on each host, as an upgrade does: it finds the rules of
+// the one before, and services stay reachable.
+func (k *kubernetes) proxiesAnew() {
+	k.t.Helper()
+	k.on("ctl1", kubectl("-n kube-system delete pod -l k8s-app=kube-proxy"))
+	k.on("ctl1", kubectl("-n kube-system rollout status daemonset kube-proxy --timeout 60s"))
+	for _, host := range []string{"ctl1", "gpu1"} {
+		k.await(host, "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:10256/healthz", "200", 30*time.Second)
+		k.want(host, "sleep 2; curl -sk -m 5 https://10.96.0.1/readyz", "ok")
+	}
 }
 
 // reboot resets both hosts: everything comes back by itself, and nothing is left to do.

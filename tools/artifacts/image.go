@@ -118,13 +118,17 @@ func programEntries(l artifacts.Layer, file string) []entry {
 	return list
 }
 
+// protocols gives nft their names. It writes numbers without it, and kube-proxy, which reads
+// back what an earlier one has left, then takes every service for one that is gone.
+var protocols = entry{path: "/etc/protocols", mode: 0o644, text: "ip 0 IP\nicmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\nipv6-icmp 58 IPv6-ICMP\nsctp 132 SCTP\n"}
+
 // netTablesEntries keep the paths: the loader looks for libraries where this machine has them.
 func netTablesEntries() ([]entry, error) {
 	files, err := netTables()
 	if err != nil {
 		return nil, err
 	}
-	var list []entry
+	list := []entry{protocols}
 	for _, f := range files {
 		list = append(list, entry{path: f, file: f, mode: 0o755})
 	}
