@@ -74,18 +74,20 @@ func rule(operations, resources []string, groups ...string) ResourceRule {
 
 // idPolicy has the team's pods run as its people, whose files they then reach
 // and nobody else's. It judges pods when they are made, by whomever; what runs
-// already is not stopped when people leave the team. Pod Security refuses
-// hostPath too: here it stays refused when somebody lifts that.
+// already is not stopped when people leave the team. What makes pods is judged
+// by its template too, when it is made: a Job would be admitted, and hold its
+// quota without ever having a pod. Pod Security refuses hostPath too: here it
+// stays refused when somebody lifts that.
 func (c Cluster) idPolicy(t Team) []Object {
 	of := "team " + t.Name
 	uids, gids := list(t.UIDs), list(t.GIDs)
-	security := "object.spec.?securityContext"
+	security := "variables.spec.?securityContext"
 	validations := []Validation{
 		{"variables.users.all(id, id in " + uids + ")", "set runAsUser of the pod or of each container to an id of " + of + ": " + words(t.UIDs)},
 		{"variables.groups.all(id, id in " + gids + ")", "set runAsGroup of the pod or of each container to a group of " + of + ": " + words(t.GIDs)},
 		{security + ".?fsGroup.optMap(id, id in " + gids + ").orValue(true)", "leave fsGroup out, or set it to a group of " + of + ": " + words(t.GIDs)},
 		{security + ".?supplementalGroups.orValue([]).all(id, id in " + gids + ")", "list only groups of " + of + " as supplementalGroups: " + words(t.GIDs)},
-		{"!object.spec.?volumes.orValue([]).exists(v, has(v.hostPath))", "a volume of " + of + " cannot be a hostPath"},
+		{"!variables.spec.?volumes.orValue([]).exists(v, has(v.hostPath))", "a volume of " + of + " cannot be a hostPath"},
 	}
 	if c.StrictGroups {
 		validations = append(validations, Validation{security + ".?supplementalGroupsPolicy.orValue('Merge') == 'Strict'", "set supplementalGroupsPolicy of the pod to Strict"})
@@ -94,8 +96,10 @@ func (c Cluster) idPolicy(t Team) []Object {
 		MatchConstraints: PolicyMatch{[]ResourceRule{
 			rule([]string{"CREATE"}, []string{"pods"}),
 			rule([]string{"UPDATE"}, []string{"pods/ephemeralcontainers"}),
+			rule([]string{"CREATE"}, []string{"jobs"}, "batch"),
+			rule([]string{"CREATE"}, []string{"deployments", "statefulsets"}, "apps"),
 		}},
-		Variables:   []Variable{effective("users", "runAsUser"), effective("groups", "runAsGroup")},
+		Variables:   []Variable{{"spec", "request.resource.resource == 'pods' ? object.spec : object.spec.template.spec"}, effective("users", "runAsUser"), effective("groups", "runAsGroup")},
 		Validations: validations,
 	})
 }
@@ -105,7 +109,7 @@ func (c Cluster) idPolicy(t Team) []Object {
 func effective(name, setting string) Variable {
 	var parts []string
 	for _, containers := range []string{"containers", "initContainers", "ephemeralContainers"} {
-		parts = append(parts, fmt.Sprintf("object.spec.?%s.orValue([]).map(c, c.?securityContext.?%s.orValue(object.spec.?securityContext.?%s.orValue(-1)))",
+		parts = append(parts, fmt.Sprintf("variables.spec.?%s.orValue([]).map(c, c.?securityContext.?%s.orValue(variables.spec.?securityContext.?%s.orValue(-1)))",
 			containers, setting, setting))
 	}
 	return Variable{name, strings.Join(parts, " + ")}

@@ -117,6 +117,16 @@ func pod(changes ...string) []byte {
 	return []byte(strings.NewReplacer(changes...).Replace(text))
 }
 
+// makes is what makes such a pod, of a kind of batch or apps.
+func makes(group, kind string, pod []byte) []byte {
+	selector := `"selector":{"matchLabels":{"a":"b"}},`
+	if group == "batch" {
+		selector = ""
+	}
+	return fmt.Appendf(nil, `{"apiVersion":"%s/v1","kind":"%s","metadata":{"name":"m","namespace":"research"},"spec":{%s"template":%s}}`, group, kind, selector,
+		strings.NewReplacer(`"apiVersion":"v1","kind":"Pod",`, ``, `"name":"p","namespace":"research"`, `"labels":{"a":"b"}`).Replace(string(pod)))
+}
+
 // TestPolicies checks what people of a team can run, with Pod Security lifted, so
 // that the policies alone refuse.
 func TestPolicies(t *testing.T) {
@@ -164,7 +174,12 @@ func TestPolicies(t *testing.T) {
 		"a priority of the system":    {spec(`"priorityClassName":"system-node-critical"`), "name a WorkloadPriorityClass"},
 		"part of another's job": {pod(`"name":"p"`, `"name":"p","ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"1"}]`),
 			"leave ownerReferences"},
-		"another namespace": {pod(`"namespace":"research"`, `"namespace":"product"`), "forbidden"},
+		"another namespace":      {pod(`"namespace":"research"`, `"namespace":"product"`), "forbidden"},
+		"a right Job":            {makes("batch", "Job", pod(containers, `"restartPolicy":"Never",`+containers)), ""},
+		"a Job as root":          {makes("batch", "Job", pod(`"runAsUser":20001`, `"runAsUser":0`, containers, `"restartPolicy":"Never",`+containers)), wrongUser},
+		"a right Deployment":     {makes("apps", "Deployment", pod()), ""},
+		"a Deployment of nobody": {makes("apps", "Deployment", pod(`"runAsUser":20001,`, ``)), wrongUser},
+		"a StatefulSet's groups": {makes("apps", "StatefulSet", pod(`"runAsGroup"`, `"fsGroup":20002,"runAsGroup"`)), "leave fsGroup out"},
 	} {
 		err := alice.Try(t.Context(), c.pod)
 		switch {
