@@ -65,7 +65,8 @@ func (k *kubernetes) upgradeStops(t *testing.T, c *cluster.Cluster) {
 // again, one at a time, and it comes to its end.
 func (k *kubernetes) upgrade(t *testing.T, c *cluster.Cluster) {
 	run := c.Up(t)
-	wantChanges(t, run, "update gpu1", "update gpu3")
+	// The control plane's renewed certificates are those by which the others ask.
+	wantChanges(t, run, "update gpu1", "update gpu3", "update kueue-ready", "update kueue-team-product", "update kueue-team-research")
 	is := artifacts.NextKubernetesVersion
 	wantReleases(t, k.releases(t), "ctl1", is, "gpu1", is, "gpu3", is)
 	images := k.ctl(t, "get pods -n kube-system -o jsonpath='{.items[*].spec.containers[*].image}'")
