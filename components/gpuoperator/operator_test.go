@@ -128,6 +128,19 @@ func TestCaseK13(t *testing.T) {
 	}
 }
 
+// TestCaseK14 checks that charts with hooks do not keep Helm waiting for pods that need
+// the hooks' work: a step waits for what the operators say, when all is there.
+func TestCaseK14(t *testing.T) {
+	all := run(t, environment(t), nil).ByName()
+	for name, args := range all {
+		if strings.Contains(args.TypeToken, "helm.sh") {
+			if !args.Inputs["skipAwait"].BoolValue() || !slices.Contains(pulumitest.DependsOn(all["g-ready"]), name) {
+				t.Errorf("%s is waited for by Helm, or by nobody", name)
+			}
+		}
+	}
+}
+
 // TestPlaces checks where charts come from: the place of the site's, or else the
 // repository of their makers.
 func TestPlaces(t *testing.T) {

@@ -96,6 +96,29 @@ func TestRealServer(t *testing.T) {
 			t.Errorf("a definition that the API refuses: %v", err)
 		}
 	})
+	t.Run("TestCaseK21", func(t *testing.T) { caseK21(t, api, kubeconfig) })
+	t.Run("TestCaseK52", func(t *testing.T) { caseK52(t, api, kubeconfig) })
+	t.Run("TestCaseK56", func(t *testing.T) { caseK56(t, api, kubeconfig) })
+	t.Run("TestCaseK19", func(t *testing.T) { caseK19(t, api, kubeconfig) })
+	// A kind that nobody has defined is found missing before anything needs it.
+	t.Run("TestCaseK49", func(t *testing.T) {
+		for plural, want := range map[string]string{"things": "", "monitors": "the cluster has no monitors of example.org/v1: do without"} {
+			in, _ := input(t, KindsSpec{Version: "example.org/v1", Plurals: []string{plural}, Hint: "do without"}, kubeconfig, "")
+			_, err := kinds(t.Context(), in)
+			if probed := probeKinds(t.Context(), in); (err == nil) != (want == "") || (probed == nil) != (want == "") || err != nil && err.Error() != want {
+				t.Errorf("%s: %v, the probe says %v", plural, err, probed)
+			}
+		}
+		in, _ := input(t, KindsSpec{Version: "none.example.org/v1", Plurals: []string{"monitors"}, Hint: "do without"}, kubeconfig, "")
+		if _, err := kinds(t.Context(), in); err == nil || err.Error() != "the cluster has no monitors of none.example.org/v1: do without" {
+			t.Errorf("an unknown group: %v", err)
+		}
+	})
+}
+
+// caseK21 passes an operator's words on until it says itself that its work is done: that
+// its objects are made, or its pods run, is not enough.
+func caseK21(t *testing.T, api *kubetest.API, kubeconfig string) {
 	const path = "/apis/example.org/v1/things/t"
 	spec := ReadySpec{Statuses: []Status{{path, "Thing"}}, Admitted: []Attempt{{"/apis/example.org/v1/things", json.RawMessage(`{"apiVersion":"example.org/v1","kind":"Thing","metadata":{"name":"t"}}`)}}, Limit: "30ms"}
 	fails := func(what, want string) {
@@ -136,23 +159,6 @@ func TestRealServer(t *testing.T) {
 	if err := probeReady(t.Context(), in); err != nil {
 		t.Errorf("the probe says %v", err)
 	}
-	t.Run("TestCaseK52", func(t *testing.T) { caseK52(t, api, kubeconfig) })
-	t.Run("TestCaseK56", func(t *testing.T) { caseK56(t, api, kubeconfig) })
-	t.Run("TestCaseK19", func(t *testing.T) { caseK19(t, api, kubeconfig) })
-	// A kind that nobody has defined is found missing before anything needs it.
-	t.Run("TestCaseK49", func(t *testing.T) {
-		for plural, want := range map[string]string{"things": "", "monitors": "the cluster has no monitors of example.org/v1: do without"} {
-			in, _ := input(t, KindsSpec{Version: "example.org/v1", Plurals: []string{plural}, Hint: "do without"}, kubeconfig, "")
-			_, err := kinds(t.Context(), in)
-			if probed := probeKinds(t.Context(), in); (err == nil) != (want == "") || (probed == nil) != (want == "") || err != nil && err.Error() != want {
-				t.Errorf("%s: %v, the probe says %v", plural, err, probed)
-			}
-		}
-		in, _ := input(t, KindsSpec{Version: "none.example.org/v1", Plurals: []string{"monitors"}, Hint: "do without"}, kubeconfig, "")
-		if _, err := kinds(t.Context(), in); err == nil || err.Error() != "the cluster has no monitors of none.example.org/v1: do without" {
-			t.Errorf("an unknown group: %v", err)
-		}
-	})
 }
 
 // TestWaitingEnds checks that what waiting does not change is told at once.
