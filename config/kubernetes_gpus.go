@@ -137,7 +137,7 @@ type RDMA struct {
 type Monitoring struct {
 	// MetricsServer runs metrics-server, by which "kubectl top" and
 	// HorizontalPodAutoscalers know what pods use. Without it again, what was made
-	// stays. Not from a lab's own server of images. Default false.
+	// stays. Default false.
 	MetricsServer bool `yaml:"metricsServer,omitempty" json:"metricsServer,omitempty"`
 	// ServiceMonitors has the parts of the cluster watched by a Prometheus that
 	// the Prometheus Operator runs. Its definitions have to be there: a run stops

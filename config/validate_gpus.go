@@ -192,9 +192,6 @@ func (v *validator) monitoring(k *Kubernetes) {
 	if m == nil {
 		return
 	}
-	if m.MetricsServer && v.env.Lab != nil && v.env.Artifacts != nil && v.env.Artifacts.Registry == labArtifacts {
-		v.add(KindUnavailable, "kubernetes.monitoring.metricsServer", "remove it, or name a mirror in artifacts.registry", "the lab's own server does not have metrics-server")
-	}
 	if !m.ServiceMonitors && len(m.Labels) > 0 {
 		v.add(KindConflict, "kubernetes.monitoring.labels", "write serviceMonitors: true, or remove them", "there are no ServiceMonitors to label")
 	}

@@ -22,20 +22,24 @@ const (
 	FlannelVersion = "v0.28.4"
 	KueueVersion   = "v0.17.0"
 	JobSetVersion  = "v0.11.1"
-	KwokVersion    = "v0.8.0"
+	// MetricsServerVersion is the metrics-server that belongs to these releases of
+	// Kubernetes.
+	MetricsServerVersion = "v0.9.0"
+	KwokVersion          = "v0.8.0"
 	// PauseVersion is the sandbox image that this Kubernetes names; ours does the same.
 	PauseVersion = "3.10.2"
 	// DevicePluginVersion goes up when what the device plugin does changes.
 	DevicePluginVersion = "v1"
 	// GPUCheckVersion goes up when what the check of a container's GPUs does changes.
-	GPUCheckVersion = "v2"
+	GPUCheckVersion = "v3"
 )
 
 // Images of our own.
 const (
 	// DevicePluginImage tells a kubelet of the lab about its host's simulated GPUs.
 	DevicePluginImage = "ghcr.io/gpucluster/device-plugin:" + DevicePluginVersion
-	// GPUCheckImage lists the simulated GPUs of its container as nvidia-smi -L does; as gpu-check -serve it does so over HTTP.
+	// GPUCheckImage lists the simulated GPUs of its container as nvidia-smi -L does; as gpu-check -serve it does so over HTTP,
+	// after as much work as it is asked to do.
 	GPUCheckImage = "ghcr.io/gpucluster/gpu-check:" + GPUCheckVersion
 )
 
@@ -182,6 +186,8 @@ var Lab = Table{
 			Stamps: map[string]string{"sigs.k8s.io/kueue/pkg/version.GitVersion": KueueVersion}},
 		{Name: "jobset", Set: "jobset", Package: "sigs.k8s.io/jobset", Module: "sigs.k8s.io/jobset", Version: JobSetVersion, About: "2 min",
 			Stamps: map[string]string{"sigs.k8s.io/jobset/pkg/version.GitVersion": JobSetVersion}},
+		{Name: "metrics-server", Set: "metrics-server", Package: "sigs.k8s.io/metrics-server/cmd/metrics-server", Module: "sigs.k8s.io/metrics-server",
+			Version: MetricsServerVersion, About: "2 min", Stamps: map[string]string{"k8s.io/client-go/pkg/version.gitVersion": MetricsServerVersion}},
 		{Name: "gpu-check", Set: "gpu-check", Package: ".", About: "1 s"},
 		{Name: "kubernetes-next", Set: "kubernetes", Pins: "v1.37", Package: ".", Module: "k8s.io/kubernetes", Version: NextKubernetesVersion,
 			About: "7 min", Stamps: kubernetesStamps(NextKubernetesVersion)},
@@ -198,6 +204,8 @@ var Lab = Table{
 			{Name: "ghcr.io/flannel-io/flannel:" + FlannelVersion, Layers: []Layer{{Program: "flannel", Path: "/opt/bin/flanneld"}}, NetTables: true, Entrypoint: []string{"/opt/bin/flanneld"}},
 			{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
 			{Name: "registry.k8s.io/jobset/jobset:" + JobSetVersion, Layers: []Layer{{Program: "jobset", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
+			{Name: "registry.k8s.io/metrics-server/metrics-server:" + MetricsServerVersion, Layers: []Layer{{Program: "metrics-server", Path: "/metrics-server"}},
+				Entrypoint: []string{"/metrics-server"}, User: "65532:65532"},
 			{Name: DevicePluginImage, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
 			{Name: GPUCheckImage, Layers: []Layer{{Program: "gpu-check", Path: "/usr/bin/nvidia-smi", Links: []string{"gpu-check"}}}, Entrypoint: []string{"nvidia-smi", "-L"}},
 		}),

@@ -53,7 +53,7 @@ type Images struct {
 
 // MetricsServerImage is the metrics-server that belongs to these releases of
 // Kubernetes.
-const MetricsServerImage = "registry.k8s.io/metrics-server/metrics-server:v0.9.0"
+const MetricsServerImage = "registry.k8s.io/metrics-server/metrics-server:" + artifacts.MetricsServerVersion
 
 // Node is a host as a member of the cluster.
 type Node struct {

@@ -42,6 +42,8 @@ func TestControlPlanesOnLabHosts(t *testing.T) {
 	}
 	k.notInLogs(certificates["ca.key"][100:160], "ctl1", "ctl2", "ctl3")
 	k.await("ctl1", kubectl("get nodes --no-headers | awk '{print $2}' | sort | uniq -c"), "3 Ready", 120*time.Second)
+	// A kubelet serves nothing before somebody has approved its certificate, which no playbook does.
+	k.await("ctl1", kubectl("get certificatesigningrequests -o name")+" | xargs -r "+kubectl("certificate approve")+" >/dev/null; "+kubectl("get --raw /api/v1/nodes/ctl1/proxy/healthz"), "ok", 60*time.Second)
 	members := kubectl("-n kube-system exec etcd-ctl1 -- etcdctl --endpoints https://127.0.0.1:2379 --cacert /etc/kubernetes/pki/etcd/ca.crt --cert /etc/kubernetes/pki/etcd/peer.crt --key /etc/kubernetes/pki/etcd/peer.key member list") + " | awk -F', ' '{print $3}' | sort | xargs"
 	k.await("ctl1", members, "ctl1 ctl2 ctl3", 60*time.Second)
 

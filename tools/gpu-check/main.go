@@ -2,7 +2,8 @@
 // it goes by that name, so that a pod which validates a host is the same in the lab and on real servers.
 //
 //	nvidia-smi -L            the GPUs, and an error where they are not all there
-//	gpu-check -serve :8080   the same over HTTP, for services of the lab: /, /readyz, /healthz
+//	gpu-check -serve :8080   the same over HTTP, for services of the lab: /, /readyz, /healthz; /?work=500ms keeps a
+//	                         processor busy for that long first, as a model would
 package main
 
 import (

@@ -21,10 +21,29 @@ func handler(visible, dev string) http.Handler {
 		fmt.Fprint(w, out.String())
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", gpus)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		if asked := r.URL.Query().Get("work"); asked != "" {
+			length, err := time.ParseDuration(asked)
+			if err != nil || length < 0 || length > longestWork {
+				http.Error(w, fmt.Sprintf("work=%s is no time of at most %s", asked, longestWork), http.StatusBadRequest)
+				return
+			}
+			work(r.Context(), length)
+		}
+		gpus(w, r)
+	})
 	mux.HandleFunc("GET /readyz", gpus)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	return mux
+}
+
+// longestWork is what one request may ask for.
+const longestWork = 5 * time.Second
+
+// work keeps a processor busy until the time is over, or nobody waits for the answer any more.
+func work(ctx context.Context, length time.Duration) {
+	for end := time.Now().Add(length); time.Now().Before(end) && ctx.Err() == nil; {
+	}
 }
 
 // serve answers until it is told to end; what is being answered then is answered to its end.

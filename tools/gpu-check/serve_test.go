@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -41,6 +42,9 @@ func TestHandler(t *testing.T) {
 		{"", 0, ""}, // the device comes
 		{"/readyz", 200, "GPU 0: simulated (UUID: GPU-a)"},
 		{"/", 200, "GPU 0: simulated (UUID: GPU-a)"},
+		{"/?work=10ms", 200, "GPU 0: simulated (UUID: GPU-a)"},
+		{"/?work=1h", 400, "work=1h is no time of at most 5s"},
+		{"/?work=much", 400, "work=much is no time of at most 5s"},
 		{"/elsewhere", 404, "404 page not found"},
 	} {
 		if step.path == "" {
@@ -52,6 +56,39 @@ func TestHandler(t *testing.T) {
 		if code, text := ask(step.path); code != step.code || text != step.text {
 			t.Errorf("%s answers %d %q, want %d %q", step.path, code, text, step.code, step.text)
 		}
+	}
+}
+
+// TestWork checks that an answer with work takes a processor for that long, and no longer than somebody waits for it.
+func TestWork(t *testing.T) {
+	used := func() time.Duration {
+		var usage syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(usage.Utime.Nano())
+	}
+	const length = 50 * time.Millisecond
+	for first := time.Now(); ; {
+		before, begin := used(), time.Now()
+		work(t.Context(), length)
+		if took := time.Since(begin); took < length {
+			t.Errorf("work of %s took %s", length, took)
+		}
+		if used()-before > length/5 {
+			break
+		}
+		// On a busy machine a processor is ours only now and then.
+		if time.Since(first) > time.Minute {
+			t.Fatal("the work takes no processor")
+		}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	begin := time.Now()
+	work(gone, time.Hour)
+	if took := time.Since(begin); took > time.Minute {
+		t.Errorf("work for nobody took %s", took)
 	}
 }
 

@@ -100,6 +100,9 @@ func (p controlPlane) serve(ctx context.Context) error {
 	if err := plane.WaitRelease(ctx, p.spec.Host, p.spec.Version, readyLimit); err != nil {
 		return fmt.Errorf("%s: %w", p.spec.Host, err)
 	}
+	if err := letServe(ctx, plane, p.session, p.spec.Host); err != nil {
+		return fmt.Errorf("%s: %w", p.spec.Host, err)
+	}
 	// An upgrade renews those of daemons, too, that it leaves running.
 	if err := plane.RenewCertificates(ctx, apiLimit); err != nil {
 		return fmt.Errorf("%s: %w", p.spec.Host, err)
@@ -194,7 +197,7 @@ func probeControlPlane(ctx context.Context, in *step.Input) error {
 	if err := plane.Up(ctx); err != nil {
 		return errors.Join(fmt.Errorf("%s does not serve the API", spec.Host), err)
 	}
-	return nil
+	return probeServing(ctx, plane, spec.Host)
 }
 
 // daemons are the units that a member runs.

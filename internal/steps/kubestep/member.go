@@ -125,6 +125,9 @@ func (m *member) join(ctx context.Context) (string, error) {
 	if err := m.cluster.WaitRelease(ctx, m.spec.Host, m.spec.Version, readyLimit); err != nil {
 		return "", err
 	}
+	if err := letServe(ctx, m.cluster, m.session, m.spec.Host); err != nil {
+		return "", err
+	}
 	limit, err := m.spec.limit()
 	if err != nil {
 		return "", hoststep.NotTheHosts{Err: err}
@@ -319,5 +322,5 @@ func probeMember(ctx context.Context, in *step.Input) error {
 	case node.GPUs < spec.GPUs:
 		return fmt.Errorf("%s offers %d GPUs, and %d are declared", spec.Host, node.GPUs, spec.GPUs)
 	}
-	return nil
+	return probeServing(ctx, cluster, spec.Host)
 }

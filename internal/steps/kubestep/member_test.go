@@ -61,6 +61,9 @@ func TestWhoseFault(t *testing.T) {
 	}
 }
 
+// request is what a kubelet asks to be signed, as the API has it.
+const request = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQkZEQ0J2QUlCQURBeU1SVXdFd1lEVlFRS0RBeHplWE4wWlcwNmJtOWtaWE14R1RBWEJnTlZCQU1NRUhONQpjM1JsYlRwdWIyUmxPbWR3ZFRFd1dUQVRCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJCd05DQUFRVE5YZGNma1hKCmErOUtpUXVZZVZmWUExMVlEY1ZBdFpkMFpQbjNtMVZNa2xXVmVWbk1ZbWJITnpUMUw1WGJBVmpSRXRuU0NHMjAKTWZTdk55Wi84S29Nb0Nnd0pnWUpLb1pJaHZjTkFRa09NUmt3RnpBVkJnTlZIUkVFRGpBTWdnUm5jSFV4aHdUQQpBQUlMTUFvR0NDcUdTTTQ5QkFNQ0EwY0FNRVFDSUFJVXM5aHlERVkyRGVTdm52b0RhZXlmNkJOOFpTUDlKeTdxClpDWlo4QURuQWlCdVdjaTcyWU55bUVoa2Y1VVNSYWdKejM4RzVidUhnUUR6V1U5MXJDamRPUT09Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="
+
 // TestProbe checks what keeps a member from being healthy.
 func TestProbe(t *testing.T) {
 	const runs = "exit 0"
@@ -74,6 +77,8 @@ func TestProbe(t *testing.T) {
 		"not a member":           {runs, noNode, "not found"},
 		"a person has cordoned":  {runs, node(`"unschedulable":true`, "True", "8"), ""},
 		"nobody can be asked":    {runs, silent, ""},
+		"it cannot serve": {runs, strings.Replace(node("", "True", "8"), "esac", `*signingrequests*) echo "csr-1 system:node:gpu1 `+request+` " ;;
+esac`, 1), "gpu1: its kubelet waits for the certificate with which it serves"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := steptest.New(t, map[string]string{"systemctl": c.systemctl, "kubectl": c.kubectl})

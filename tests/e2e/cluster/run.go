@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 )
 
 // runLimit bounds one run of Pulumi. It is for runs that hang; a busy machine
@@ -164,7 +166,8 @@ func (c *Cluster) start(t testing.TB, verb string, wrapper []string, variables .
 func (c *Cluster) environ() []string {
 	var all []string
 	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "PULUMI_") && !strings.HasPrefix(entry, "GPUCLUSTER_") {
+		// Where this machine has what labs are made of is no matter of the backend.
+		if strings.HasPrefix(entry, artifacts.StoreVariable+"=") || !strings.HasPrefix(entry, "PULUMI_") && !strings.HasPrefix(entry, "GPUCLUSTER_") {
 			all = append(all, entry)
 		}
 	}
