@@ -22,6 +22,7 @@ type task struct {
 	want    string // ok, changed or failed
 	changes []string
 	says    []string // parts of a failure's message
+	silent  string   // what it does not say
 }
 
 // outcome is a line of the gpucluster_events callback.
@@ -84,6 +85,9 @@ func runLocally(t *testing.T, tasks []task) {
 		}
 		if k.changes != nil && strings.Join(got[i].Changes, "|") != strings.Join(k.changes, "|") {
 			t.Errorf("%s: changed %q, want %q", k.name, got[i].Changes, k.changes)
+		}
+		if k.silent != "" && strings.Contains(got[i].Message, k.silent) {
+			t.Errorf("%s: the message has %q: %s", k.name, k.silent, got[i].Message)
 		}
 		for _, part := range k.says {
 			if !strings.Contains(got[i].Message, part) {

@@ -1,6 +1,7 @@
 package jobset_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/components/jobset"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
 )
 
 const canary = "a-kubeconfig"
@@ -56,9 +58,6 @@ func TestInventory(t *testing.T) {
 				if got := args.Inputs["chart"].StringValue(); got != want {
 					t.Errorf("the chart is at %s, want %s", got, want)
 				}
-				if limit := args.Inputs["timeout"].NumberValue(); limit != 600 {
-					t.Errorf("case K38: Helm waits for %v s, want 600", limit)
-				}
 				if !args.Inputs["skipCrds"].BoolValue() {
 					t.Error("Helm makes definitions that it would never renew")
 				}
@@ -75,6 +74,29 @@ kubernetes:helm.sh/v3:Release j-release after j-definitions
 pulumi:providers:kubernetes api after `; got != want {
 			t.Errorf("resources are\n%s\nwant\n%s", got, want)
 		}
+	}
+}
+
+// TestCaseK38 checks that Helm waits long enough for an image to be pulled, and that
+// waiting in vain tells of the pods that do not run.
+func TestCaseK38(t *testing.T) {
+	all := pulumitest.Run(t, "s", func(ctx *pulumi.Context) error {
+		api, err := kubernetes.NewProvider(ctx, "api", &kubernetes.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		_, err = jobset.NewJobSet(ctx, "j", &jobset.JobSetArgs{Environment: environment(t), Kubeconfig: pulumi.String(canary), Provider: api})
+		return err
+	}).ByName()
+	if limit := all["j-release"].Inputs["timeout"].NumberValue(); limit != 600 {
+		t.Errorf("Helm waits for %v s, want 600", limit)
+	}
+	var spec operatorstep.ReadySpec
+	if err := json.Unmarshal([]byte(all["j-ready"].Inputs["stdin"].StringValue()), &spec); err != nil {
+		t.Fatal(err)
+	}
+	if namespace := all["j-release"].Inputs["namespace"].StringValue(); !slices.Equal(spec.Namespaces, []string{namespace}) {
+		t.Errorf("pods are looked at in %q, want %s", spec.Namespaces, namespace)
 	}
 }
 

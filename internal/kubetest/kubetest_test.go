@@ -44,7 +44,7 @@ func TestControlPlane(t *testing.T) {
 	if changes := api.Changes(t); !slices.Equal(changes, []string{"create /api/v1/namespaces"}) {
 		t.Errorf("recorded is %q", changes)
 	}
-	caseK39(t, api)
+	t.Run("TestCaseK39", func(t *testing.T) { caseK39(t, api) })
 	_, err := api.As("somebody").Do(ctx, http.MethodGet, "/api/v1/namespaces/a", nil)
 	var refusal *Refusal
 	if !errors.As(err, &refusal) || refusal.Code != http.StatusForbidden {
@@ -64,7 +64,7 @@ func caseK39(t *testing.T, api *API) {
 	t.Setenv("KUBECONFIG", theirs)
 	out, err := api.Kubectl(t, "get", "namespaces", "-o", "name")
 	if err != nil || !strings.Contains(string(out), "namespace/a\n") {
-		t.Errorf("case K39: the test's own cluster is not what is asked: %v\n%s", err, out)
+		t.Errorf("the test's own cluster is not what is asked: %v\n%s", err, out)
 	}
 }
 

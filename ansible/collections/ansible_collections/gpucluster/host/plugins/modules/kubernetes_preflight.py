@@ -24,6 +24,10 @@ options:
     description: Whether cgroup v1 will do.
     type: bool
     default: false
+  containerd:
+    description: The program whose version is looked at.
+    type: str
+    default: containerd
 """
 
 EXAMPLES = r"""
@@ -43,6 +47,7 @@ problems:
 
 import errno
 import os
+import re
 import socket
 
 from ansible.module_utils.basic import AnsibleModule
@@ -112,16 +117,32 @@ def packaged(module):
     return ["the package %s is installed; remove it, since the toolkit brings its own" % n for n in names]
 
 
+# Older ones leave pods behind that were to end when they are started again, which
+# the container toolkit of the GPUs has them do.
+OLDEST = (1, 6, 20)
+
+
+def runtime(module):
+    rc, out, err = module.run_command([module.params["containerd"], "--version"])
+    found = re.search(r"\sv?(\d+)\.(\d+)\.(\d+)", out)
+    if rc != 0 or not found:
+        return ["containerd does not tell its version: %s" % ((out + err).strip().splitlines() or ["it says nothing"])[0]]
+    if tuple(int(part) for part in found.groups()) < OLDEST:
+        return ["containerd is %s: install %s or newer" % (".".join(found.groups()), ".".join(str(part) for part in OLDEST))]
+    return []
+
+
 def main():
     module = AnsibleModule(
         argument_spec={
             "endpoint": {"type": "str", "required": True},
             "ports": {"type": "list", "elements": "int", "default": []},
             "cgroup_v1": {"type": "bool", "default": False},
+            "containerd": {"type": "str", "default": "containerd"},
         },
         supports_check_mode=True,
     )
-    problems = swap() + cgroup(module.params["cgroup_v1"]) + kernel(module) + resolves(module.params["endpoint"]) + packaged(module)
+    problems = swap() + cgroup(module.params["cgroup_v1"]) + kernel(module) + resolves(module.params["endpoint"]) + packaged(module) + runtime(module)
     if not os.path.exists("/etc/kubernetes/kubelet.conf"):
         problems += taken(module.params["ports"])
     if problems:
