@@ -147,7 +147,11 @@ func TestKubernetesOnLabHosts(t *testing.T) {
 	k.podRuns()
 	k.daemonsTaken()
 	k.proxiesAnew()
-	k.reboot()
+	t.Run("TestCaseK41", func(t *testing.T) {
+		defer func(outer *testing.T) { k.t = outer }(k.t)
+		k.t = t
+		k.reboot()
+	})
 	k.leave()
 }
 
@@ -307,11 +311,35 @@ func (k *kubernetes) proxiesAnew() {
 	}
 }
 
+// toolkit does what the container toolkit of GPUs does: it adds a runtime, here runc by
+// another name, to all that is said of the plugin.
+const toolkit = `mkdir -p /etc/containerd/conf.d && { echo 'version = 2'
+	sed -n '/^\[plugins."io.containerd.grpc.v1.cri"\]/,$p' /etc/containerd/config.toml
+	sed -n '/containerd.runtimes.runc\]/,$p' /etc/containerd/config.toml | sed 's/runtimes[.]runc/runtimes.nvidia/'
+	printf '[debug]\n  level = "warn"\n'
+} >` + toolkitFile
+
+const nvidiaPod = `apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: nvidia}
+handler: nvidia
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: nvidia}
+spec:
+  runtimeClassName: nvidia
+  nodeSelector: {kubernetes.io/hostname: gpu1}
+  terminationGracePeriodSeconds: 0
+  containers: [{name: c, image: "registry.k8s.io/pause:3.10.2"}]
+`
+
 // reboot resets both hosts: everything comes back by itself, and nothing is left to do.
-// What the container toolkit has placed meanwhile is in force, and stays what it is.
+// What the container toolkit has placed meanwhile is in force, so that pods run by its
+// runtime, and stays what it is.
 func (k *kubernetes) reboot() {
 	k.t.Helper()
-	k.on("gpu1", "mkdir -p /etc/containerd/conf.d && printf 'version = 2\\n[debug]\\n  level = \"warn\"\\n' >"+toolkitFile)
+	k.on("gpu1", toolkit)
 	for _, host := range []string{"gpu1", "ctl1"} {
 		if out, err := exec.Command("docker", "restart", k.hosts[host].Container).CombinedOutput(); err != nil {
 			k.t.Fatalf("%v: %s", err, out)
@@ -320,6 +348,10 @@ func (k *kubernetes) reboot() {
 	k.await("ctl1", kubectl("get --raw /readyz"), "ok", 120*time.Second)
 	k.await("ctl1", kubectl("get nodes --no-headers | awk '{print $2}' | sort -u"), "Ready", 120*time.Second)
 	k.reached()
+	if _, err := k.session.Run(k.t.Context(), "ctl1", kubectl("apply -f -"), []byte(nvidiaPod)); err != nil {
+		k.t.Fatal(err)
+	}
+	k.await("ctl1", kubectl(`get pod nvidia -o jsonpath='{.status.phase} {.spec.nodeName}'`), "Running gpu1", 60*time.Second)
 	k.want("gpu1", "containerd config dump | grep level", `level = "warn"`)
 	k.unchanged(playbook.KubernetesNode, "gpu1", k.nodeVars())
 	k.unchanged(playbook.KubernetesWorker, "gpu1", k.workerVars())
