@@ -63,6 +63,11 @@ type Kubernetes struct {
 	// its workers. With queueing kueue a JobSet starts whole. Default false.
 	JobSet bool `yaml:"jobSet,omitempty" json:"jobSet,omitempty"`
 
+	// LeaderWorkerSet installs LeaderWorkerSet, for groups of pods that serve
+	// together, as a model on several hosts. With queueing kueue a group starts
+	// whole. Default false.
+	LeaderWorkerSet bool `yaml:"leaderWorkerSet,omitempty" json:"leaderWorkerSet,omitempty"`
+
 	// Monitoring says what tells of the cluster's work. Default: nothing does.
 	Monitoring *Monitoring `yaml:"monitoring,omitempty" json:"monitoring,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/components/jobset"
 	"github.com/gpucluster/pulumi-gpucluster/components/kubernetes"
 	"github.com/gpucluster/pulumi-gpucluster/components/kueue"
+	"github.com/gpucluster/pulumi-gpucluster/components/leaderworkerset"
 	"github.com/gpucluster/pulumi-gpucluster/components/volcano"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 )
@@ -37,6 +38,15 @@ func buildKubernetes(ctx *pulumi.Context, env *config.Environment, machines *hos
 		})
 		if err != nil {
 			return nil, fmt.Errorf("jobset: %w", err)
+		}
+		inside = append(inside, sets)
+	}
+	if env.Kubernetes.LeaderWorkerSet {
+		sets, err := leaderworkerset.NewLeaderWorkerSet(ctx, env.Name+"-leaderworkerset", &leaderworkerset.LeaderWorkerSetArgs{
+			Environment: env, Kubeconfig: cluster.Kubeconfig, Provider: cluster.Provider, Charts: reached.charts, Heal: assessment,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("leaderworkerset: %w", err)
 		}
 		inside = append(inside, sets)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/gpuoperator"
-	"github.com/gpucluster/pulumi-gpucluster/internal/jobset"
+	"github.com/gpucluster/pulumi-gpucluster/internal/jobkind"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
 	"github.com/gpucluster/pulumi-gpucluster/internal/queues"
 	"github.com/gpucluster/pulumi-gpucluster/internal/volcano"
@@ -59,8 +59,9 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 	if model.Queueing == config.QueueingVolcano {
 		images = append(images, volcano.Images()...)
 	}
-	if env.Kubernetes.JobSet {
-		images = append(images, jobset.Image)
+	kinds := jobKinds(env.Kubernetes)
+	for _, kind := range kinds {
+		images = append(images, kind.Image())
 	}
 	gpus := env.Kubernetes.InstallsGPUOperator()
 	if gpus {
@@ -85,11 +86,23 @@ func listArtifacts(out io.Writer, env *config.Environment) error {
 			line("chart", gpuoperator.NetworkReleaseName+" "+gpuoperator.NetworkChartVersion, cmp.Or(model.Artifacts.Charts, gpuoperator.Repository))
 		}
 	}
-	if env.Kubernetes.JobSet {
-		line("chart", jobset.ReleaseName+" "+jobset.ChartVersion, cmp.Or(model.Artifacts.Charts, jobset.MakersCharts))
+	for _, kind := range kinds {
+		line("chart", kind.Chart+" "+kind.Version, cmp.Or(model.Artifacts.Charts, kind.MakersCharts))
 	}
 	for _, name := range env.KubernetesFiles().PackageNames() {
 		line("package", name, cmp.Or(model.Artifacts.APT, "the host's own sources"))
 	}
 	return w.Flush()
+}
+
+// jobKinds are the further kinds of jobs that an environment has.
+func jobKinds(k *config.Kubernetes) []jobkind.Kind {
+	var kinds []jobkind.Kind
+	if k.JobSet {
+		kinds = append(kinds, jobkind.JobSet)
+	}
+	if k.LeaderWorkerSet {
+		kinds = append(kinds, jobkind.LeaderWorkerSet)
+	}
+	return kinds
 }

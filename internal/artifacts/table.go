@@ -22,6 +22,8 @@ const (
 	FlannelVersion = "v0.28.4"
 	KueueVersion   = "v0.17.0"
 	JobSetVersion  = "v0.11.1"
+	// LeaderWorkerSetVersion is that of its module, sigs.k8s.io/lws.
+	LeaderWorkerSetVersion = "v0.8.0"
 	// MetricsServerVersion is the metrics-server that belongs to these releases of
 	// Kubernetes.
 	MetricsServerVersion = "v0.9.0"
@@ -122,8 +124,9 @@ type Chart struct {
 	// Set and Module say where it comes from, Folder where it is in there.
 	Set, Module, Folder string
 	// Values are changes of lines in values.yaml, those that upstream makes when it
-	// releases the chart. Each old line must be there.
-	Values []Replacement
+	// releases the chart; Metadata are those in Chart.yaml. Each old line must be
+	// there.
+	Values, Metadata []Replacement
 }
 
 // File is the chart's file name.
@@ -186,6 +189,8 @@ var Lab = Table{
 			Stamps: map[string]string{"sigs.k8s.io/kueue/pkg/version.GitVersion": KueueVersion}},
 		{Name: "jobset", Set: "jobset", Package: "sigs.k8s.io/jobset", Module: "sigs.k8s.io/jobset", Version: JobSetVersion, About: "2 min",
 			Stamps: map[string]string{"sigs.k8s.io/jobset/pkg/version.GitVersion": JobSetVersion}},
+		{Name: "lws", Set: "lws", Package: "sigs.k8s.io/lws/cmd", Module: "sigs.k8s.io/lws", Version: LeaderWorkerSetVersion, About: "2 min",
+			Stamps: map[string]string{"sigs.k8s.io/lws/pkg/version.GitVersion": LeaderWorkerSetVersion}},
 		{Name: "metrics-server", Set: "metrics-server", Package: "sigs.k8s.io/metrics-server/cmd/metrics-server", Module: "sigs.k8s.io/metrics-server",
 			Version: MetricsServerVersion, About: "2 min", Stamps: map[string]string{"k8s.io/client-go/pkg/version.gitVersion": MetricsServerVersion}},
 		{Name: "gpu-check", Set: "gpu-check", Package: ".", About: "1 s"},
@@ -204,6 +209,7 @@ var Lab = Table{
 			{Name: "ghcr.io/flannel-io/flannel:" + FlannelVersion, Layers: []Layer{{Program: "flannel", Path: "/opt/bin/flanneld"}}, NetTables: true, Entrypoint: []string{"/opt/bin/flanneld"}},
 			{Name: "registry.k8s.io/kueue/kueue:" + KueueVersion, Layers: []Layer{{Program: "kueue", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
 			{Name: "registry.k8s.io/jobset/jobset:" + JobSetVersion, Layers: []Layer{{Program: "jobset", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
+			{Name: "registry.k8s.io/lws/lws:" + LeaderWorkerSetVersion, Layers: []Layer{{Program: "lws", Path: "/manager"}}, Entrypoint: []string{"/manager"}, User: "65532:65532"},
 			{Name: "registry.k8s.io/metrics-server/metrics-server:" + MetricsServerVersion, Layers: []Layer{{Program: "metrics-server", Path: "/metrics-server"}},
 				Entrypoint: []string{"/metrics-server"}, User: "65532:65532"},
 			{Name: DevicePluginImage, Layers: []Layer{{Program: "device-plugin", Path: "/device-plugin"}}, Entrypoint: []string{"/device-plugin"}},
@@ -223,6 +229,12 @@ var Lab = Table{
 				{"tag: main\n", "tag: " + JobSetVersion + "\n"},
 				{"pullPolicy: Always\n", "pullPolicy: IfNotPresent\n"},
 			}},
+		{Name: "lws", Version: strings.TrimPrefix(LeaderWorkerSetVersion, "v"), Set: "lws", Module: "sigs.k8s.io/lws", Folder: "charts/lws",
+			Values: []Replacement{
+				{"tag: main\n", "tag: " + LeaderWorkerSetVersion + "\n"},
+				{"pullPolicy: Always\n", "pullPolicy: IfNotPresent\n"},
+			},
+			Metadata: []Replacement{{"\nversion: 0.1.0\n", "\nversion: " + strings.TrimPrefix(LeaderWorkerSetVersion, "v") + "\n"}}},
 	},
 }
 

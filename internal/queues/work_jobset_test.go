@@ -1,82 +1,23 @@
 package queues
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/base64"
 	"encoding/pem"
-	"errors"
-	"fmt"
-	"io"
 	"math/big"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/gpucluster/pulumi-gpucluster/internal/jobset"
+	"github.com/gpucluster/pulumi-gpucluster/internal/jobkind"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubetest"
 )
-
-// startJobSet runs the real JobSet beside a control plane, with its own service
-// account and webhooks, whose certificate is the test's.
-func startJobSet(t testing.TB, api *kubetest.API) {
-	t.Helper()
-	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	module := filepath.Join(strings.TrimSpace(string(cache)), "sigs.k8s.io", "jobset@v"+jobset.ChartVersion)
-	if _, err := os.Stat(module); err != nil {
-		t.Skipf("needs JobSet's sources: go mod download sigs.k8s.io/jobset@v%s", jobset.ChartVersion)
-	}
-	manifests, err := api.Kubectl(t, "kustomize", filepath.Join(module, "config", "default"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, port := t.TempDir(), kubetest.FreePort(t)
-	certificate := writeCertificate(t, dir, "jobset-webhook-service."+jobset.Namespace+".svc")
-	for decoder := yaml.NewDecoder(bytes.NewReader(manifests)); ; {
-		var object map[string]any
-		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		switch object["kind"] {
-		case "Deployment":
-			continue // it runs here
-		case "Service":
-			delete(object["spec"].(map[string]any), "selector")
-		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
-			for _, hook := range object["webhooks"].([]any) {
-				kubetest.At(hook.(map[string]any), "clientConfig").(map[string]any)["caBundle"] = base64.StdEncoding.EncodeToString(certificate)
-			}
-		}
-		createJSON(t, api, object)
-	}
-	serveWebhooks(t, api, jobset.Namespace, "jobset-webhook-service", port)
-	config := filepath.Join(dir, "config.yaml")
-	text := encoded(t, map[string]any{
-		"apiVersion": "config.jobset.x-k8s.io/v1alpha1", "kind": "Configuration",
-		"leaderElection": map[string]any{"leaderElect": false}, "internalCertManagement": map[string]any{"enable": false},
-		"webhook": map[string]any{"port": port, "certDir": dir}, "metrics": map[string]any{"bindAddress": "0"},
-		"health": map[string]any{"healthProbeBindAddress": fmt.Sprintf("127.0.0.1:%d", kubetest.FreePort(t))},
-	})
-	if err := os.WriteFile(config, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	api.Run(t, "jobset", jobset.Namespace+"/jobset-controller-manager", "--config", config)
-}
 
 // writeCertificate writes one that signs itself, with its key, as a webhook
 // server wants them, and returns it.
@@ -125,7 +66,7 @@ func jobSetsStartWhole(t *testing.T, s *site) {
 		}
 	}
 	// What an installation is asked by: its webhooks answer some moments after it runs.
-	s.Soon(t, func() error { return s.Try(t.Context(), encoded(t, jobset.Probe())) })
+	s.Soon(t, func() error { return s.Try(t.Context(), encoded(t, jobkind.JobSet.Probe())) })
 	pods := func(name string) string {
 		return "/api/v1/namespaces/" + team + "/pods?labelSelector=jobset.sigs.k8s.io/jobset-name=" + name
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpucluster/pulumi-gpucluster/internal/jobkind"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubetest"
 )
 
@@ -257,6 +258,7 @@ func atWork() Cluster {
 			host("a1", "a100", "leaf4"), host("a2", "a100", "leaf4"), host("a3", "a100", "leaf5"), host("a4", "a100", "leaf5"),
 			host("b1", "b200", "leaf6"), host("b2", "b200", "leaf6"),
 			host("p1", "p100", "leaf8"), host("p2", "p100", "leaf8"),
+			host("g1", "a30", "leaf9"), host("g2", "a30", "leaf9"),
 			host("v1", "v100", "leaf7"), host("t1", "t4", "leaf7"),
 		},
 		PriorityClasses: []PriorityClass{{Name: "training"}, {Name: "urgent", Value: 1000}, {Name: "serving", Value: 2000}},
@@ -271,6 +273,7 @@ func atWork() Cluster {
 		{Name: "answers", Quotas: []Quota{{GPUType: "b200", Nominal: 16}}},
 		{Name: "ranked", Quotas: []Quota{{GPUType: "v100", Nominal: 8}}},
 		{Name: "sets", Quotas: []Quota{{GPUType: "p100", Nominal: 16}}},
+		{Name: "groups", Quotas: []Quota{{GPUType: "a30", Nominal: 16}}},
 		{Name: "lone", Quotas: []Quota{{GPUType: "t4", Nominal: 4}}},
 	} {
 		team.Namespace, team.Groups, team.UIDs, team.GIDs = team.Name, []string{team.Name}, []int{20001 + i}, []int{20001 + i}
@@ -282,11 +285,11 @@ func atWork() Cluster {
 // TestRealKueue lets teams work with the real Kueue, with our configuration and
 // objects. Nobody names a queue, and everything is queued.
 func TestRealKueue(t *testing.T) {
-	s := newSite(t, atWork(), startJobSet)
+	s := newSite(t, atWork(), started(jobkind.JobSet, "config.jobset.x-k8s.io"), started(jobkind.LeaderWorkerSet, "config.lws.x-k8s.io"))
 	t.Run("at once", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T, *site){
 			"quota": quotaIsKept, "fair sharing": sharesAreFair, "racks": racksAreKept, "priority": higherGoesFirst, "serving": servingDisplacesWholeJobs,
-			"no way around": nothingGetsAround, "JobSets": jobSetsStartWhole, "case K59": othersAreLeftAlone,
+			"no way around": nothingGetsAround, "JobSets": jobSetsStartWhole, "LeaderWorkerSets": groupsStartWhole, "case K59": othersAreLeftAlone,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -186,7 +186,7 @@ func TestBinariesMatchTheirSums(t *testing.T) {
 
 func TestChartsAreAsReleased(t *testing.T) {
 	chart := t.TempDir()
-	for name, text := range map[string]string{"Chart.yaml": "name: q\n", "values.yaml": "a: staging\nb: staging\n", "tests/x.yaml": "x", "templates/y.yaml": "y"} {
+	for name, text := range map[string]string{"Chart.yaml": "name: q\nversion: 0.1.0\n", "values.yaml": "a: staging\nb: staging\n", "tests/x.yaml": "x", "templates/y.yaml": "y"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(chart, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestChartsAreAsReleased(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := artifacts.Chart{Name: "q", Version: "1.0.0", Values: []artifacts.Replacement{{Old: "staging\n", New: "released\n"}}}
+	c := artifacts.Chart{Name: "q", Version: "1.0.0", Values: []artifacts.Replacement{{Old: "staging\n", New: "released\n"}}, Metadata: []artifacts.Replacement{{Old: "0.1.0\n", New: "1.0.0\n"}}}
 	packed, err := packChart(c, chart)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestChartsAreAsReleased(t *testing.T) {
 	if want := "q/Chart.yaml\nq/templates/y.yaml\nq/values.yaml\n"; names.String() != want {
 		t.Errorf("it holds %q, want %q", names.String(), want)
 	}
-	if want := "name: q\nya: released\nb: staging\n"; string(text) != want {
+	if want := "name: q\nversion: 1.0.0\nya: released\nb: staging\n"; string(text) != want {
 		t.Errorf("its files say %q, want %q", text, want)
 	}
 	c.Values[0].Old = "gone"

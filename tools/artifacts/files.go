@@ -100,10 +100,8 @@ func packChart(c artifacts.Chart, folder string) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		if name == "values.yaml" {
-			if content, err = released(c, content); err != nil {
-				return err
-			}
+		if content, err = released(name, content, map[string][]artifacts.Replacement{"values.yaml": c.Values, "Chart.yaml": c.Metadata}[name]); err != nil {
+			return err
 		}
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: path.Join(c.Name, name), Mode: 0o644, Size: int64(len(content))}
 		if err := w.WriteHeader(h); err != nil {
@@ -124,15 +122,15 @@ func packChart(c artifacts.Chart, folder string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// released changes the values that upstream changes when it releases a chart.
-func released(c artifacts.Chart, values []byte) ([]byte, error) {
-	for _, r := range c.Values {
-		if !bytes.Contains(values, []byte(r.Old)) {
-			return nil, fmt.Errorf("values.yaml has no %q", strings.TrimSpace(r.Old))
+// released changes the lines of a chart's file that upstream changes when it releases the chart.
+func released(file string, content []byte, changes []artifacts.Replacement) ([]byte, error) {
+	for _, r := range changes {
+		if !bytes.Contains(content, []byte(r.Old)) {
+			return nil, fmt.Errorf("%s has no %q", file, strings.TrimSpace(r.Old))
 		}
-		values = bytes.Replace(values, []byte(r.Old), []byte(r.New), 1)
+		content = bytes.Replace(content, []byte(r.Old), []byte(r.New), 1)
 	}
-	return values, nil
+	return content, nil
 }
 
 // xtables is iptables and ip6tables in one program. flannel asks for both at its start, to

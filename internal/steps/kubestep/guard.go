@@ -13,7 +13,7 @@ import (
 )
 
 // system are the namespaces whose pods are the cluster's own.
-var system = []string{kubectl.Namespace, "kube-system", "kube-public", "kube-node-lease", "kube-flannel", "kueue-system", "volcano-system", "jobset-system", "gpu-operator"}
+var system = []string{kubectl.Namespace, "kube-system", "kube-public", "kube-node-lease", "kube-flannel", "kueue-system", "volcano-system", "jobset-system", "lws-system", "gpu-operator"}
 
 // GuardSpec says whose pods are guarded.
 type GuardSpec struct {
