@@ -30,6 +30,7 @@ func TestKubernetes(t *testing.T) {
 		{"a pod has its own GPUs", k.pod, false, false},
 		{"a team borrows and gives back", k.quota, false, false},
 		{"a job that cannot start whole holds nothing", k.gang, false, false},
+		{"a set of jobs, and one of groups, start whole", k.sets, false, false},
 		{"a service grows with its work, and is updated without a gap", k.serves, false, false},
 		{"a team stays within its own", k.tenancy, false, false},
 		{"a queue that is gone is put back", k.queueGone, false, false},
