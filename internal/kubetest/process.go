@@ -38,7 +38,8 @@ func newest(name string) (string, error) {
 	var latest time.Time
 	var at string
 	for _, path := range found {
-		if strings.HasSuffix(path, ".new") {
+		// Only a digest follows the name: kubernetes-next is another program.
+		if digest := strings.TrimPrefix(filepath.Base(path), name+"-"); strings.ContainsAny(digest, "-.") {
 			continue
 		}
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(latest) {
