@@ -141,13 +141,14 @@ func (m *member) join(ctx context.Context) (string, error) {
 	if usable {
 		return m.detail(), nil
 	}
-	if err := m.validate(ctx); err != nil {
+	detail, err := m.validate(ctx)
+	if err != nil {
 		return "", err
 	}
 	if err := m.cluster.Uncordon(ctx, m.spec.Host); err != nil {
 		return "", err
 	}
-	return m.detail(), m.cluster.Open(ctx, m.spec.Host)
+	return detail, m.cluster.Open(ctx, m.spec.Host)
 }
 
 // place runs the playbooks. A host that has joined before needs no credential.
@@ -182,18 +183,31 @@ func hostsOrNot(err error) error {
 	return hoststep.NotTheHosts{Err: err}
 }
 
-// validate runs a pod on all GPUs of the closed host.
-func (m *member) validate(ctx context.Context) error {
+// validate runs a pod on all GPUs of the closed host that no pods of people hold:
+// those ran on while its kubelet did not.
+func (m *member) validate(ctx context.Context) (string, error) {
+	work, err := m.cluster.Work(ctx, m.spec.Host)
+	if err != nil {
+		return "", err
+	}
+	gpus := m.spec.GPUs - work.GPUs
+	if work.GPUs > 0 && gpus <= 0 {
+		return "not validated anew: " + work.String(), nil
+	}
 	output, err := m.cluster.RunCheck(ctx, kubectl.Check{
-		Name: "validate-" + m.spec.Host, Node: m.spec.Host, GPUs: m.spec.GPUs, Image: m.spec.CheckImage, Command: []string{"nvidia-smi", "-L"},
+		Name: "validate-" + m.spec.Host, Node: m.spec.Host, GPUs: gpus, Image: m.spec.CheckImage, Command: []string{"nvidia-smi", "-L"},
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	if seen := gpusIn(output); seen != cmp.Or(m.spec.Seen, m.spec.GPUs) {
-		return fmt.Errorf("a pod that asked for %d GPUs sees %d: %s", m.spec.GPUs, seen, strings.TrimSpace(output))
+	// A part of GPUs that are shared shows some number of them.
+	if seen := gpusIn(output); seen != cmp.Or(m.spec.Seen, gpus) && (seen == 0 || m.spec.Seen == 0 || work.GPUs == 0) {
+		return "", fmt.Errorf("a pod that asked for %d GPUs sees %d: %s", gpus, seen, strings.TrimSpace(output))
 	}
-	return nil
+	if work.GPUs > 0 {
+		return fmt.Sprintf("validation pod passed on %d GPUs; %s", gpus, work), nil
+	}
+	return m.detail(), nil
 }
 
 // limit is how long the host may take until it is ready, with all its GPUs.
