@@ -215,6 +215,7 @@ func (b *builder) install(c chart, after ...pulumi.Resource) error {
 	release, err := kuberesource.NewRelease(b.ctx, b.name+"-"+c.name, kuberesource.Release{
 		Chart: at, Repository: repository, Version: c.version, Name: c.name, Namespace: c.namespace, Values: c.values,
 		Limit: releaseLimit, Repairs: b.repairs, SkipCRDs: true, SkipAwait: true,
+		Record: &kuberesource.Record{Parent: b.Operator, Kubeconfig: b.args.Kubeconfig, Heal: b.args.Heal},
 	}, b.options(append(after, defined)...)...)
 	if err != nil {
 		return err

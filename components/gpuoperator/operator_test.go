@@ -87,8 +87,8 @@ func TestInventory(t *testing.T) {
 func TestCaseK01(t *testing.T) {
 	all := run(t, environment(t), nil).ByName()
 	for name, want := range map[string][]string{
-		"g-gpu-operator":       {"g-gpu-operator-definitions", "g-monitors", "g-namespace-gpu-operator"},
-		"g-network-operator":   {"g-namespace-nvidia-network-operator", "g-network-operator-definitions"},
+		"g-gpu-operator":       {"g-gpu-operator-definitions", "g-gpu-operator-record", "g-monitors", "g-namespace-gpu-operator"},
+		"g-network-operator":   {"g-namespace-nvidia-network-operator", "g-network-operator-definitions", "g-network-operator-record"},
 		"g-nic-cluster-policy": {"g-gpu-operator", "g-network-operator"},
 		"g-ready":              {"g-gpu-operator", "g-network-operator", "g-nic-cluster-policy", "worker"},
 	} {

@@ -71,6 +71,20 @@ func (a *Assessment) Count(resource string) int {
 	return a.counts[resource]
 }
 
+// CountWithout is the number of repairs of the named resource, one more where the last
+// update left it without a release of Helm's that comes after it: a run was cut off
+// between the two.
+func (a *Assessment) CountWithout(resource, release string) int {
+	if a == nil {
+		return 0
+	}
+	count := a.counts[resource]
+	if _, ok := a.prior.Command(resource); ok && !a.prior.Release(release) {
+		count++
+	}
+	return count
+}
+
 // Findings lists what is unhealthy, by resource name.
 func (a *Assessment) Findings() []Finding {
 	if a == nil {

@@ -91,3 +91,25 @@ func TestNamed(t *testing.T) {
 		t.Errorf("named %v, want [a b]", got)
 	}
 }
+
+// TestCountWithout has a run cut off between a resource and the release after it.
+func TestCountWithout(t *testing.T) {
+	release := priorstate.Resource{Name: "release", Type: priorstate.ReleaseType}
+	record := prior("record", "watch", "2", "")
+	for name, c := range map[string]struct {
+		resources []priorstate.Resource
+		want      int
+	}{
+		"nothing yet":       {nil, 0},
+		"both are there":    {[]priorstate.Resource{record, release}, 2},
+		"a run was cut off": {[]priorstate.Resource{record}, 3},
+		"the release alone": {[]priorstate.Resource{release}, 0},
+	} {
+		if got := assess(context.Background(), priorstate.Of(c.resources...), nil, false).CountWithout("record", "release"); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	if got := (*Assessment)(nil).CountWithout("record", "release"); got != 0 {
+		t.Errorf("without an assessment: %d", got)
+	}
+}

@@ -69,8 +69,9 @@ func TestInventory(t *testing.T) {
 		slices.Sort(lines)
 		if got, want := strings.Join(lines, "\n"), `command:local:Command j-definitions after 
 command:local:Command j-ready after j-release
+command:local:Command j-release-record after 
 gpucluster:jobset:JobSet j after 
-kubernetes:helm.sh/v3:Release j-release after j-definitions
+kubernetes:helm.sh/v3:Release j-release after j-definitions,j-release-record
 pulumi:providers:kubernetes api after `; got != want {
 			t.Errorf("resources are\n%s\nwant\n%s", got, want)
 		}

@@ -123,6 +123,7 @@ func (b *builder) declareKueue(values map[string]any) (pulumi.Resource, error) {
 		Chart:   kuberesource.Chart(kuberesource.Place(b.args.Charts), pulumi.String(makersCharts), queues.ReleaseName, queues.ChartVersion),
 		Version: queues.ChartVersion, Name: queues.ReleaseName, Namespace: queues.ManagerNamespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs,
+		Record: &kuberesource.Record{Parent: b.Queues, Kubeconfig: b.args.Kubeconfig, Heal: b.args.Heal},
 	}, b.objects.Options(monitors...)...)
 	if err != nil {
 		return nil, err

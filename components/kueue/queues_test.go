@@ -200,7 +200,7 @@ func TestCaseK48(t *testing.T) {
 	}
 	env.Kubernetes.Monitoring = &config.Monitoring{ServiceMonitors: true}
 	release := run(t, env).ByName()["q-release"]
-	if on := pulumitest.DependsOn(release); !slices.Equal(on, []string{"q-monitors"}) || !strings.Contains(fmt.Sprint(release.Inputs.Mappable()), "enablePrometheus:true") {
+	if on := pulumitest.DependsOn(release); !slices.Equal(on, []string{"q-monitors", "q-release-record"}) || !strings.Contains(fmt.Sprint(release.Inputs.Mappable()), "enablePrometheus:true") {
 		t.Errorf("the chart comes after %q, with %v", on, release.Inputs)
 	}
 }

@@ -122,6 +122,7 @@ func (b *builder) declareVolcano(values map[string]any, looked []pulumi.Resource
 	release, err := kuberesource.NewRelease(b.ctx, b.name+"-release", kuberesource.Release{
 		Chart: chart, Repository: repository, Version: volcano.ChartVersion, Name: volcano.ReleaseName, Namespace: volcano.ManagerNamespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs,
+		Record: &kuberesource.Record{Parent: b.Scheduler, Kubeconfig: b.args.Kubeconfig, Heal: b.args.Heal},
 	}, b.objects.Options(namespace)...)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func TestInventory(t *testing.T) {
 func TestOrder(t *testing.T) {
 	all := run(t).ByName()
 	for name, want := range map[string][]string{
-		"v-release":              {"v-namespace-volcano-system"},
+		"v-release":              {"v-namespace-volcano-system", "v-release-record"},
 		"v-ready":                {"v-release"},
 		"v-hypernode-leaf1":      {"v-ready"},
 		"v-hypernode-spine1":     {"v-hypernode-leaf1", "v-hypernode-leaf2", "v-ready"},

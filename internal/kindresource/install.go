@@ -67,6 +67,7 @@ func Install(ctx *pulumi.Context, parent pulumi.Resource, name string, args Args
 		Chart:   kuberesource.Chart(place, pulumi.String(kind.MakersCharts), kind.Chart, kind.Version),
 		Version: kind.Version, Name: kind.Chart, Namespace: kind.Namespace,
 		Values: values, Limit: releaseLimit, Repairs: repairs, SkipCRDs: true,
+		Record: &kuberesource.Record{Parent: parent, Kubeconfig: args.Kubeconfig, Heal: args.Heal},
 	}, pulumi.Parent(parent), pulumi.Provider(args.Provider), pulumi.DeletedWith(args.Provider), pulumi.DependsOn([]pulumi.Resource{defined}))
 	if err != nil {
 		return err

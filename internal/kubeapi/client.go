@@ -150,6 +150,16 @@ func (c *Client) Apply(ctx context.Context, path string, object []byte) error {
 	return err
 }
 
+// Delete removes an object at its own path. That there is none is no error.
+func (c *Client) Delete(ctx context.Context, path string) error {
+	_, err := c.do(ctx, http.MethodDelete, path, "", nil)
+	var refusal *Refusal
+	if errors.As(err, &refusal) && refusal.Code == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
 // mostBytes is more than any answer has that is asked for here.
 const mostBytes = 16 << 20
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -60,12 +61,13 @@ func TestNode(t *testing.T) {
 		"not heard of":  {nodeJSON("Unknown", "8", ""), Node{Name: "gpu1", Why: "KubeletNotReady: cni plugin not initialized", GPUs: 8, Version: "v1.36.3"}, nil},
 		"closed":        {nodeJSON("True", "8", `"taints":[{"key":"gpucluster/validating","effect":"NoSchedule"}]`), Node{Name: "gpu1", Ready: true, Why: "KubeletNotReady: cni plugin not initialized", Closed: true, GPUs: 8, Version: "v1.36.3"}, nil},
 		"cordoned":      {nodeJSON("True", "8", `"unschedulable":true`), Node{Name: "gpu1", Ready: true, Why: "KubeletNotReady: cni plugin not initialized", Cordoned: true, GPUs: 8, Version: "v1.36.3"}, nil},
+		"labelled":      {`{"metadata":{"name":"gpu1","labels":{"a":"b"}}}`, Node{Name: "gpu1", Why: "its kubelet has not reported", Labels: map[string]string{"a": "b"}}, nil},
 		"just appeared": {`{"metadata":{"name":"gpu1"}}`, Node{Name: "gpu1", Why: "its kubelet has not reported"}, nil},
 		"none":          {`!Error from server (NotFound): nodes "gpu1" not found`, Node{}, ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := (&answers{given: map[string]string{"get -o json node gpu1": c.answer}}).client().Node(t.Context(), "gpu1")
-			if got != c.want || !errors.Is(err, c.err) {
+			if !reflect.DeepEqual(got, c.want) || !errors.Is(err, c.err) {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		})
@@ -167,5 +169,21 @@ func TestTokensTravelNowhere(t *testing.T) {
 	}
 	if a.wasAsked("0123456789abcdef") || !a.wasAsked("token delete") || !a.wasAsked("--ttl 10m0s") {
 		t.Errorf("asked %q", a.asked)
+	}
+}
+
+func TestHasDNS(t *testing.T) {
+	const deployment, service = `{"kind":"Deployment"}`, `{"kind":"Service"}`
+	for name, c := range map[string]struct{ answer, want string }{
+		"whole":          {`{"items":[` + deployment + "," + service + `]}`, ""},
+		"no deployment":  {`{"items":[` + service + `]}`, "the cluster has lost the Deployment of its DNS"},
+		"no service":     {`{"items":[` + deployment + `]}`, "the cluster has lost the Service of its DNS"},
+		"nothing":        {`{"items":[]}`, "the cluster has lost the Deployment of its DNS"},
+		"nobody answers": {`!no route`, "asking for the cluster's DNS"},
+	} {
+		err := (&answers{given: map[string]string{"get -o json deployment,service -n kube-system": c.answer}}).client().HasDNS(t.Context())
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
 	}
 }

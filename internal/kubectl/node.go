@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubeconf"
@@ -41,6 +42,8 @@ type Node struct {
 	GPUs int
 	// Version of its kubelet, for example "v1.36.3".
 	Version string
+	// Labels are all that it has.
+	Labels map[string]string
 }
 
 type taint struct {
@@ -51,6 +54,7 @@ type nodeObject struct {
 	Metadata struct {
 		Name        string            `json:"name"`
 		Annotations map[string]string `json:"annotations"`
+		Labels      map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
 		Unschedulable bool    `json:"unschedulable"`
@@ -73,6 +77,7 @@ type nodeObject struct {
 func (o nodeObject) node() Node {
 	n := Node{
 		Name: o.Metadata.Name, Cordoned: o.Spec.Unschedulable, Marked: o.Metadata.Annotations[markCordoned] != "", Version: o.Status.NodeInfo.KubeletVersion,
+		Labels: o.Metadata.Labels,
 		Closed: slices.ContainsFunc(o.Spec.Taints, func(t taint) bool { return t.Key == TaintValidating }),
 		Why:    "its kubelet has not reported",
 	}
@@ -206,6 +211,9 @@ func (c *Client) Label(ctx context.Context, name string, labels map[string]strin
 		return err
 	}
 	if err := c.Apply(ctx, string(text)); err != nil {
+		if strings.Contains(err.Error(), "conflict") {
+			return fmt.Errorf("labelling %[1]s: %[2]w\nsomebody else has set it, and it is left alone: take it away (kubectl label node %[1]s NAME-) and run it again", name, err)
+		}
 		return fmt.Errorf("labelling %s: %w", name, err)
 	}
 	return nil

@@ -6,6 +6,11 @@ import (
 
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/gpucluster/pulumi-gpucluster/components/heal"
+	"github.com/gpucluster/pulumi-gpucluster/internal/priorstate"
+	"github.com/gpucluster/pulumi-gpucluster/internal/stepresource"
+	"github.com/gpucluster/pulumi-gpucluster/internal/steps/operatorstep"
 )
 
 // Release is a chart in a cluster, installed by Helm itself, which keeps the
@@ -36,6 +41,30 @@ type Release struct {
 	// SkipCRDs leaves out the definitions in the chart's crds folder, which Helm
 	// would never renew.
 	SkipCRDs bool
+	// Record has what Helm knows of the release judged before it, so that one at which
+	// a run was cut off is installed all the same. Default: Helm refuses that one.
+	Record *Record
+}
+
+// Record is how Helm's record of a release is reached.
+type Record struct {
+	// Parent is that of the release.
+	Parent pulumi.Resource
+	// Kubeconfig is an administrator's, a secret.
+	Kubeconfig pulumi.StringInput
+	// Heal says what the last update left. Default: nothing.
+	Heal *heal.Assessment
+}
+
+// judge registers what looks at the record before the release is made.
+func (r *Record) judge(ctx *pulumi.Context, name string, release Release) (pulumi.Resource, error) {
+	record := name + "-record"
+	return stepresource.New(ctx, record, stepresource.Args{
+		Step: operatorstep.Record, Spec: operatorstep.RecordSpec{Namespace: release.Namespace, Release: release.Name},
+		Secrets:      map[string]pulumi.StringInput{operatorstep.SecretKubeconfig: r.Kubeconfig},
+		Heal:         r.Heal.CountWithout(record, name),
+		UsesPrevious: true,
+	}, pulumi.Parent(r.Parent))
 }
 
 // NewRelease registers a release.
@@ -67,7 +96,14 @@ func NewRelease(ctx *pulumi.Context, name string, r Release, opts ...pulumi.Reso
 	if r.Repairs > 0 {
 		inputs["description"] = pulumi.Sprintf("put back %d times", r.Repairs)
 	}
-	return register(ctx, "kubernetes:helm.sh/v3:Release", name, inputs, opts...)
+	if r.Record != nil {
+		judged, err := r.Record.judge(ctx, name, r)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, pulumi.DependsOn([]pulumi.Resource{judged}))
+	}
+	return register(ctx, priorstate.ReleaseType, name, inputs, opts...)
 }
 
 // Chart is where Helm finds a chart: in a place of the site's, which is a registry

@@ -17,6 +17,9 @@ import (
 // CommandType is the type token of the resources that run steps.
 const CommandType = "command:local:Command"
 
+// ReleaseType is the type token of releases of Helm's.
+const ReleaseType = "kubernetes:helm.sh/v3:Release"
+
 // Resource is one resource as the last update left it.
 type Resource struct {
 	// Name is the last part of the resource's URN.
@@ -40,20 +43,33 @@ func (r Resource) Environment(entry string) string {
 	return text
 }
 
-// State is the resources that run steps, by name.
+// State is the resources that run steps, by name, and the releases of Helm.
 type State struct {
 	commands map[string]Resource
+	releases map[string]bool
 }
 
 // Of makes a state from resources, for tests and for programs that keep state
 // elsewhere.
 func Of(resources ...Resource) *State {
-	s := &State{commands: map[string]Resource{}}
+	s := &State{commands: map[string]Resource{}, releases: map[string]bool{}}
 	for _, r := range resources {
-		s.commands[r.Name] = r
+		s.add(r)
 	}
 	return s
 }
+
+func (s *State) add(r Resource) {
+	switch r.Type {
+	case CommandType:
+		s.commands[r.Name] = r
+	case ReleaseType:
+		s.releases[r.Name] = true
+	}
+}
+
+// Release tells whether there was a release of Helm's of that name.
+func (s *State) Release(name string) bool { return s != nil && s.releases[name] }
 
 // Command returns the command resource of that name, if there was one.
 func (s *State) Command(name string) (Resource, bool) {
@@ -125,11 +141,8 @@ func Read(ctx *pulumi.Context) (*State, error) {
 		entry, _ := raw.(map[string]any)
 		kind, _ := entry["type"].(string)
 		outputs, _ := entry["outputs"].(map[string]any)
-		if kind != CommandType {
-			continue
-		}
 		name := urn[strings.LastIndex(urn, "::")+len("::"):]
-		state.commands[name] = Resource{Name: name, Type: kind, Outputs: outputs}
+		state.add(Resource{Name: name, Type: kind, Outputs: outputs})
 	}
 	return state, nil
 }

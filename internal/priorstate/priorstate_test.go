@@ -33,7 +33,8 @@ func TestRead(t *testing.T) {
 			"stdin": text(`{"x":1}`), "stdout": resource.MakeSecret(text("hidden")),
 			"environment": resource.NewObjectProperty(resource.PropertyMap{"PLAIN": text("p"), "SECRET": resource.MakeSecret(text("s"))}),
 		}},
-		"urn:pulumi:s::p::gpucluster:lab:Lab::b": {Type: "gpucluster:lab:Lab"},
+		"urn:pulumi:s::p::gpucluster:lab:Lab::b":            {Type: "gpucluster:lab:Lab"},
+		"urn:pulumi:s::p::kubernetes:helm.sh/v3:Release::c": {Type: priorstate.ReleaseType},
 	})
 	if got := len(state.Commands()); got != 1 {
 		t.Fatalf("%d commands, want the one", got)
@@ -55,6 +56,9 @@ func TestRead(t *testing.T) {
 		if got[0] != got[1] {
 			t.Errorf("%s reads %q, want %q", what, got[0], got[1])
 		}
+	}
+	if !state.Release("c") || state.Release("a") || state.Release("b") {
+		t.Error("c alone is a release")
 	}
 	if _, ok := state.Command("b"); ok {
 		t.Error("a component counts as a command")

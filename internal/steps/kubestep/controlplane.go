@@ -197,6 +197,12 @@ func probeControlPlane(ctx context.Context, in *step.Input) error {
 	if err := plane.Up(ctx); err != nil {
 		return errors.Join(fmt.Errorf("%s does not serve the API", spec.Host), err)
 	}
+	// kubeadm gives the cluster its DNS, and the first control plane's role looks after it.
+	if len(spec.ControlPlanes) > 0 && spec.Host == spec.ControlPlanes[0] {
+		if err := plane.HasDNS(ctx); err != nil {
+			return err
+		}
+	}
 	return probeServing(ctx, plane, spec.Host)
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -336,5 +338,21 @@ func probeMember(ctx context.Context, in *step.Input) error {
 	case node.GPUs < spec.GPUs:
 		return fmt.Errorf("%s offers %d GPUs, and %d are declared", spec.Host, node.GPUs, spec.GPUs)
 	}
+	if err := relabelled(node, spec.Labels); err != nil {
+		return err
+	}
 	return probeServing(ctx, cluster, spec.Host)
+}
+
+// relabelled tells of the first label of ours, by name, that somebody has changed or
+// taken away: jobs are admitted for the hosts that should have it.
+func relabelled(node kubectl.Node, labels map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if have, ok := node.Labels[key]; !ok {
+			return fmt.Errorf("%s has lost the label %s=%s", node.Name, key, labels[key])
+		} else if have != labels[key] {
+			return fmt.Errorf("%s has the label %s=%s, not %s", node.Name, key, have, labels[key])
+		}
+	}
+	return nil
 }

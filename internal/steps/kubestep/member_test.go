@@ -10,11 +10,18 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/steptest"
 )
 
+const nodeLabels = `"labels":{"gpucluster/gpu":"h100"}`
+
 // node is a kubectl whose API server answers, with gpu1 as that JSON.
 func node(spec, ready, gpus string) string {
 	return `case "$*" in
-*"get -o json node gpu1"*) echo '{"metadata":{"name":"gpu1"},"spec":{` + spec + `},"status":{"allocatable":{"nvidia.com/gpu":"` + gpus + `"},"conditions":[{"type":"Ready","status":"` + ready + `","reason":"KubeletNotReady","message":"not yet"}]}}' ;;
+*"get -o json node gpu1"*) echo '{"metadata":{"name":"gpu1",` + nodeLabels + `},"spec":{` + spec + `},"status":{"allocatable":{"nvidia.com/gpu":"` + gpus + `"},"conditions":[{"type":"Ready","status":"` + ready + `","reason":"KubeletNotReady","message":"not yet"}]}}' ;;
 esac`
+}
+
+// labelled is one that knows it with other labels.
+func labelled(labels string) string {
+	return strings.Replace(node("", "True", "8"), nodeLabels, `"labels":{`+labels+`}`, 1)
 }
 
 // noNode is one that does not know it.
@@ -74,6 +81,8 @@ func TestProbe(t *testing.T) {
 		"still closed":           {runs, node(`"taints":[{"key":"gpucluster/validating"}]`, "True", "8"), "gpu1 is still closed"},
 		"a run was cut off":      {runs, strings.ReplaceAll(node(`"unschedulable":true`, "True", "8"), `"name":"gpu1"`, `"name":"gpu1","annotations":{"gpucluster/cordoned":"yes"}`), "gpu1 is still cordoned by a run that was cut off"},
 		"a GPU is missing":       {runs, node("", "True", "7"), "gpu1 offers 7 GPUs, and 8 are declared"},
+		"a label is another":     {runs, labelled(`"gpucluster/gpu":"a100","of-others":"x"`), "gpu1 has the label gpucluster/gpu=a100, not h100"},
+		"a label is lost":        {runs, labelled(`"of-others":"x"`), "gpu1 has lost the label gpucluster/gpu=h100"},
 		"not a member":           {runs, noNode, "not found"},
 		"a person has cordoned":  {runs, node(`"unschedulable":true`, "True", "8"), ""},
 		"nobody can be asked":    {runs, silent, ""},
@@ -82,7 +91,9 @@ esac`, 1), "gpu1: its kubelet waits for the certificate with which it serves"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := steptest.New(t, map[string]string{"systemctl": c.systemctl, "kubectl": c.kubectl})
-			err := probeMember(t.Context(), s.Input(t, spec, "gpu1", "ctl1"))
+			member := spec
+			member.Labels = map[string]string{"gpucluster/gpu": "h100"}
+			err := probeMember(t.Context(), s.Input(t, member, "gpu1", "ctl1"))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}

@@ -19,8 +19,9 @@ const (
 	// SecretKubeconfig is the administrator's kubeconfig, as a secret of the step.
 	SecretKubeconfig = "KUBECONFIG"
 
-	flavors = "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
-	pause   = time.Second
+	flavors       = "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
+	registrations = "/apis/admissionregistration.k8s.io/v1/"
+	pause         = time.Second
 )
 
 // ReadySpec says what to wait for.
@@ -59,6 +60,9 @@ func ready(ctx context.Context, in *step.Input) (any, error) {
 	for {
 		err := client.Try(ctx, flavors, spec.Flavor)
 		if answered(err) {
+			err = asked(ctx, client)
+		}
+		if err == nil {
 			return map[string]bool{"ready": true}, nil
 		}
 		if hopeless(err) {
@@ -90,12 +94,33 @@ func probe(ctx context.Context, in *step.Input) error {
 	if err != nil {
 		return err
 	}
-	err = client.Try(ctx, flavors, spec.Flavor)
+	if err = client.Try(ctx, flavors, spec.Flavor); answered(err) {
+		err = asked(ctx, client)
+	} else {
+		err = fmt.Errorf("no object of Kueue is admitted: %w", err)
+	}
 	var refusal *kubeapi.Refusal
-	if answered(err) || !errors.As(err, &refusal) {
+	if !errors.As(err, &refusal) {
 		return nil
 	}
-	return fmt.Errorf("no object of Kueue is admitted: %w", err)
+	return err
+}
+
+// asked tells whether the API server asks Kueue about what teams make. Where it does
+// not, it admits every object, and pods pass by their queues.
+func asked(ctx context.Context, client *kubeapi.Client) error {
+	for _, kind := range []string{"mutating", "validating"} {
+		name := "kueue-" + kind + "-webhook-configuration"
+		_, err := client.Get(ctx, registrations+kind+"webhookconfigurations/"+name)
+		var refusal *kubeapi.Refusal
+		if errors.As(err, &refusal) && refusal.Code == http.StatusNotFound {
+			return fmt.Errorf("the API server does not ask Kueue, and pods pass by their queues: there is no %s: %w", name, err)
+		}
+		if err != nil {
+			return fmt.Errorf("looking for %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // answered tells whether the webhooks have answered: an object that is there

@@ -18,8 +18,20 @@ import (
 // answers is a server that gives one answer after the other, and the last again.
 func answers(t *testing.T, codes ...int) (kubeconfig string, asked *int) {
 	t.Helper()
+	return answersWithout(t, "nothing", codes...)
+}
+
+// answersWithout is one that lacks a configuration of webhooks.
+func answersWithout(t *testing.T, gone string, codes ...int) (kubeconfig string, asked *int) {
+	t.Helper()
 	asked = new(int)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if kind, ok := strings.CutPrefix(r.URL.Path, registrations); ok {
+			if strings.Contains(kind, gone) {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			return
+		}
 		code := codes[min(*asked, len(codes)-1)]
 		*asked++
 		body, _ := io.ReadAll(r.Body)
@@ -77,6 +89,36 @@ func TestCaseK55(t *testing.T) {
 			}
 			if strings.Contains(fmt.Sprint(err, log.String()), "a-token") {
 				t.Error("a secret is told")
+			}
+		})
+	}
+}
+
+// TestWebhooksGone checks that a cluster in which nobody asks Kueue is not taken for
+// one in which it admits everything.
+func TestWebhooksGone(t *testing.T) {
+	for gone, want := range map[string]string{
+		"nothing":    "",
+		"mutating":   "there is no kueue-mutating-webhook-configuration",
+		"validating": "there is no kueue-validating-webhook-configuration",
+	} {
+		t.Run(gone, func(t *testing.T) {
+			kubeconfig, _ := answersWithout(t, gone, http.StatusCreated)
+			spec, err := json.Marshal(ReadySpec{Flavor: json.RawMessage(`{"kind":"ResourceFlavor"}`), Limit: "1ns"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := step.NewInput(spec, func(entry string) string {
+				if entry == step.EnvSecretPrefix+SecretKubeconfig {
+					return kubeconfig
+				}
+				return ""
+			}, io.Discard)
+			_, waited := ready(t.Context(), in)
+			for what, err := range map[string]error{"the step": waited, "the probe": probe(t.Context(), in)} {
+				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("%s says %v, want %q", what, err, want)
+				}
 			}
 		})
 	}

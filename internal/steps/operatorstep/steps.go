@@ -20,6 +20,7 @@ const (
 	Ready       = "operator-ready"
 	Kinds       = "operator-kinds"
 	Namespaces  = "operator-namespaces"
+	Record      = "operator-record"
 )
 
 const (
@@ -39,6 +40,7 @@ func Steps() step.Registry {
 		{Name: Ready, Title: "Wait for the work of operators", Apply: ready, Probe: probeReady},
 		{Name: Kinds, Title: "Look for kinds that others define", Apply: kinds, Probe: probeKinds},
 		{Name: Namespaces, Title: "Look whose namespaces are", Apply: namespaces},
+		{Name: Record, Title: "Judge what Helm knows of a release", Apply: record, Probe: probeRecord},
 	}
 }
 

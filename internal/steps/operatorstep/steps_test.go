@@ -100,6 +100,7 @@ func TestRealServer(t *testing.T) {
 	t.Run("TestCaseK52", func(t *testing.T) { caseK52(t, api, kubeconfig) })
 	t.Run("TestCaseK56", func(t *testing.T) { caseK56(t, api, kubeconfig) })
 	t.Run("TestCaseK19", func(t *testing.T) { caseK19(t, api, kubeconfig) })
+	t.Run("a run was cut off at a release", func(t *testing.T) { releaseCutOff(t, api, kubeconfig) })
 	// A kind that nobody has defined is found missing before anything needs it.
 	t.Run("TestCaseK49", func(t *testing.T) {
 		for plural, want := range map[string]string{"things": "", "monitors": "the cluster has no monitors of example.org/v1: do without"} {
