@@ -20,7 +20,9 @@ type resource struct {
 	pulumi.CustomResourceState
 }
 
-// NewObject registers an object, which is anything that JSON makes one of.
+// NewObject registers an object, which is anything that JSON makes one of. Its
+// fields are ours: what somebody else has written there is written over when the
+// object changes.
 func NewObject(ctx *pulumi.Context, name string, object any, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
 	fields, err := fieldsOf(object)
 	if err != nil {
@@ -31,7 +33,27 @@ func NewObject(ctx *pulumi.Context, name string, object any, opts ...pulumi.Reso
 	if version == "" || kind == "" {
 		return nil, errors.New("an object needs apiVersion and kind")
 	}
+	own(fields)
 	return register(ctx, token(version, kind), name, untyped(fields), opts...)
+}
+
+// fieldManager is who the API server takes for the author of our objects' fields.
+const fieldManager = "gpucluster"
+
+// own has the plugin write under a name that stays, and over what others wrote.
+// Else each creation has a name by chance: an object that was made and not
+// recorded, as when a run is killed, could never be changed again.
+func own(fields map[string]any) {
+	metadata, _ := fields["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	annotations, _ := metadata["annotations"].(map[string]any)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	annotations["pulumi.com/patchFieldManager"], annotations["pulumi.com/patchForce"] = fieldManager, "true"
+	metadata["annotations"], fields["metadata"] = annotations, metadata
 }
 
 func register(ctx *pulumi.Context, token, name string, inputs kubernetes.UntypedArgs, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
