@@ -147,9 +147,11 @@ func assess(ctx context.Context, prior *priorstate.State, registry step.Registry
 		group sync.WaitGroup
 		slots = make(chan struct{}, probesAtOnce)
 	)
+	// All counts are there before anybody adds to one.
 	for _, r := range prior.Commands() {
-		count, _ := strconv.Atoi(r.Environment(step.EnvHeal))
-		a.counts[r.Name] = count
+		a.counts[r.Name], _ = strconv.Atoi(r.Environment(step.EnvHeal))
+	}
+	for _, r := range prior.Commands() {
 		name, ok := step.NameOf(r.Text("create"))
 		if !ok {
 			continue
