@@ -25,15 +25,7 @@ const canary = "a-kubeconfig"
 // environment is the example's, with everything that the component makes.
 func environment(t *testing.T) *config.Environment {
 	t.Helper()
-	path := filepath.Join("..", "..", "stacks", "Pulumi.example-onprem-kubernetes.yaml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, report := config.Load(path, text)
-	if env == nil {
-		t.Fatal(report)
-	}
+	env := pulumitest.Load(t, filepath.Join("..", "..", "stacks", "Pulumi.example-onprem-kubernetes.yaml"))
 	env.Kubernetes.RDMA = &config.RDMA{}
 	env.Kubernetes.Monitoring = &config.Monitoring{ServiceMonitors: true}
 	return env

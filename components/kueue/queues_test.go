@@ -31,15 +31,7 @@ var (
 // environment is that of a file.
 func environment(t *testing.T, path string) *config.Environment {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, report := config.Load(path, text)
-	if env == nil {
-		t.Fatal(report)
-	}
-	return env
+	return pulumitest.Load(t, path)
 }
 
 // TestInventory pins types, names and parents of all resources: a changed one

@@ -1,7 +1,6 @@
 package leaderworkerset_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,15 +19,7 @@ const canary = "a-kubeconfig"
 
 func environment(t *testing.T) *config.Environment {
 	t.Helper()
-	path := filepath.Join("..", "..", "stacks", "Pulumi.example-onprem-kubernetes.yaml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, report := config.Load(path, text)
-	if env == nil {
-		t.Fatal(report)
-	}
+	env := pulumitest.Load(t, filepath.Join("..", "..", "stacks", "Pulumi.example-onprem-kubernetes.yaml"))
 	env.Kubernetes.LeaderWorkerSet = true
 	return env
 }
@@ -47,11 +38,7 @@ func TestInventory(t *testing.T) {
 		})
 		var lines []string
 		for _, args := range r.Resources() {
-			var after []string
-			for _, urn := range args.RegisterRPC.GetDependencies() {
-				after = append(after, urn[strings.LastIndex(urn, ":")+1:])
-			}
-			lines = append(lines, args.TypeToken+" "+args.Name+" after "+strings.Join(after, ","))
+			lines = append(lines, args.TypeToken+" "+args.Name+" after "+strings.Join(pulumitest.DependsOn(args), ","))
 			if args.Name == "j-release" {
 				if got := args.Inputs["chart"].StringValue(); got != want {
 					t.Errorf("the chart is at %s, want %s", got, want)

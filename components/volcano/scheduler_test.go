@@ -24,16 +24,7 @@ const canary = "a-kubeconfig"
 // environment is one that two teams share.
 func environment(t *testing.T) *config.Environment {
 	t.Helper()
-	path := filepath.Join("testdata", "Pulumi.teams.yaml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, report := config.Load(path, text)
-	if env == nil {
-		t.Fatal(report)
-	}
-	return env
+	return pulumitest.Load(t, filepath.Join("testdata", "Pulumi.teams.yaml"))
 }
 
 func run(t *testing.T) *pulumitest.Recorder {

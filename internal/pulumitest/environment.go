@@ -1,6 +1,7 @@
 package pulumitest
 
 import (
+	"os"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -8,6 +9,20 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/components/connection"
 	"github.com/gpucluster/pulumi-gpucluster/config"
 )
+
+// Load is the environment of a file.
+func Load(t *testing.T, path string) *config.Environment {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, report := config.Load(path, text)
+	if env == nil {
+		t.Fatal(report)
+	}
+	return env
+}
 
 // Environment is a small valid environment in a lab: ctl1 with controller,
 // database and storage, login1, gpu1 and gpu2, a user, a shared home. Changes

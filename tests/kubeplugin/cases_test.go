@@ -17,10 +17,10 @@ import (
 
 	"github.com/gpucluster/pulumi-gpucluster/components/jobset"
 	"github.com/gpucluster/pulumi-gpucluster/components/kueue"
-	"github.com/gpucluster/pulumi-gpucluster/config"
 	"github.com/gpucluster/pulumi-gpucluster/internal/artifacts"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kuberesource"
 	"github.com/gpucluster/pulumi-gpucluster/internal/kubetest"
+	"github.com/gpucluster/pulumi-gpucluster/internal/pulumitest"
 )
 
 // whole is a program with all that the queues of an environment and JobSet have in a
@@ -28,15 +28,7 @@ import (
 // and a definition by itself.
 func whole(t *testing.T, kubeconfig string) pulumi.RunFunc {
 	t.Helper()
-	path := filepath.Join("..", "..", "components", "kueue", "testdata", "Pulumi.teams.yaml")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, report := config.Load(path, text)
-	if env == nil {
-		t.Fatal(report)
-	}
+	env := pulumitest.Load(t, filepath.Join("..", "..", "components", "kueue", "testdata", "Pulumi.teams.yaml"))
 	env.Kubernetes.JobSet = true
 	charts := pulumi.String(filepath.Join(artifacts.DefaultStore(), artifacts.Current, "charts"))
 	return func(ctx *pulumi.Context) error {
