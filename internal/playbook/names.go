@@ -40,6 +40,7 @@ const (
 	// ComputeRemove stops and masks slurmd and forgets the cluster's key.
 	ComputeRemove Playbook = "compute_remove"
 	// KubernetesRemove takes hosts out of their cluster, with all that they have
-	// of it; the node object is not theirs to remove. Packages stay.
+	// of it; the node object and the member of etcd are not theirs to remove.
+	// Packages stay.
 	KubernetesRemove Playbook = "kubernetes_remove"
 )

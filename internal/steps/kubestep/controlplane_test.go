@@ -136,7 +136,7 @@ func TestPlaneLeaves(t *testing.T) {
 		asked, notAsked []string
 		want            string
 	}{
-		"one of three":                        {all, "ctl3", "", three, []string{"ctl1: snapshot", "ctl1: etcd member remove 3", "delete node ctl3", "kubernetes_remove.yml", `"kubernetes_reset_leaves_etcd":false`}, nil, ""},
+		"one of three":                        {all, "ctl3", "", three, []string{"ctl1: snapshot", "ctl1: etcd member remove 3", "delete node ctl3", "kubernetes_remove.yml"}, nil, ""},
 		"one that is gone":                    {planes{members: "ctl1 ctl2", known: "ctl1 ctl2 gone", dead: "gone", serving: "ctl1 ctl2"}, "gone", "", []string{"ctl1", "ctl2", "gone"}, []string{"ctl1: etcd member remove 3", "delete node gone"}, []string{"kubernetes_remove.yml"}, ""},
 		"no majority is left":                 {lone, "ctl3", "", three, []string{"ctl1: snapshot"}, []string{"member remove", "kubernetes_remove.yml"}, "ctl3 was not removed: ctl3 cannot be replaced: etcd would have no majority: of its 3 members 2 answer now, and of the 2 that would be left 1 would: mend"},
 		"no majority, and the cluster goes":   {going, "ctl3", "", three, []string{"kubernetes_remove.yml"}, []string{"member remove", "snapshot"}, ""},

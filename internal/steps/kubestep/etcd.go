@@ -12,9 +12,6 @@ import (
 	"github.com/gpucluster/pulumi-gpucluster/internal/step"
 )
 
-// etcdKnows has a host reset that etcd has forgotten already.
-var etcdKnows = map[string]any{"kubernetes_reset_leaves_etcd": false}
-
 // etcdOn asks etcd through one control plane.
 func etcdOn(session *remote.Session, host string) *etcdctl.Client {
 	return &etcdctl.Client{Runner: session.Runner(host)}
@@ -87,5 +84,5 @@ func (p controlPlane) forgotten(ctx context.Context) error {
 		return nil // what is wrong with etcd there, is not what is wrong here
 	}
 	p.in.Logf("%s is a member no more, and joins anew", p.spec.Host)
-	return hostsOrNot(play(ctx, p.in, p.session, playbook.KubernetesRemove, p.spec.Host, etcdKnows, nil))
+	return hostsOrNot(play(ctx, p.in, p.session, playbook.KubernetesRemove, p.spec.Host, nil, nil))
 }

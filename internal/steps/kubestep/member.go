@@ -257,7 +257,7 @@ func removeMember(ctx context.Context, in *step.Input) error {
 	if err := leave(ctx, in, session, spec); err != nil {
 		return err
 	}
-	return hoststep.Unplay(ctx, in, session, playbook.KubernetesRemove, []string{spec.Host}, map[string]any{})
+	return hoststep.Unplay(ctx, in, session, playbook.KubernetesRemove, []string{spec.Host}, nil)
 }
 
 // leave takes the host out of what the control plane knows, where there is one.

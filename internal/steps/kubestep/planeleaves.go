@@ -60,7 +60,7 @@ func removeControlPlane(ctx context.Context, in *step.Input) error {
 	if err := p.letGo(ctx); err != nil {
 		return fmt.Errorf("%s was not removed: %w", spec.Host, err)
 	}
-	return hoststep.Unplay(ctx, in, session, playbook.KubernetesRemove, []string{spec.Host}, etcdKnows)
+	return hoststep.Unplay(ctx, in, session, playbook.KubernetesRemove, []string{spec.Host}, nil)
 }
 
 // letGo has the others go on without the host, unless nobody has to.

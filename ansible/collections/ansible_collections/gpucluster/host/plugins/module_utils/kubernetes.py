@@ -77,15 +77,14 @@ def mounts_below(folders):
     return sorted((p for p in points if any(p.startswith(d + "/") for d in folders)), reverse=True)
 
 
-def reset(module, words=()):
+def reset(module):
     """Make a host what it was before it was a member. Whatever is gone already is
-    passed over; the container runtime is left running. Words are further ones for
-    kubeadm reset."""
+    passed over; the container runtime is left running."""
     run = module.run_command
     run(["systemctl", "stop", "kubelet.service"])
     if module.get_bin_path("kubeadm", opt_dirs=["/usr/local/bin"]):
-        # It asks the API about etcd, which may never answer.
-        run(["timeout", "-k", "5", "90", "kubeadm", "reset", "--force", "--cri-socket", SOCKET] + list(words))
+        # A member of etcd is not taken out here: kubeadm goes on where that fails, and the others lose their majority.
+        run(["timeout", "-k", "5", "90", "kubeadm", "reset", "--force", "--cri-socket", SOCKET, "--skip-phases=remove-etcd-member"])
     end_containers(module)
     for point in mounts_below(["/var/lib/kubelet"]) + glob.glob("/run/netns/cni-*"):
         run(["umount", "-l", point])

@@ -22,7 +22,8 @@ options:
       - What the host is to be. An upgraded host has what kubeadm gives a member of
         the release, if it is a member; its kubelet is neither replaced nor restarted.
         The files of a control plane's daemons that somebody took away are put back.
-      - An absent member's images go too, where nobody else uses the runtime.
+      - An absent member's images go too, where nobody else uses the runtime. Others
+        go on only if its member of etcd was removed before.
     type: str
     choices: [initialised, joined, upgraded, absent]
     required: true
@@ -70,10 +71,6 @@ options:
         joins; else it is kept, since it may be the only copy.
     type: bool
     default: false
-  leaves_etcd:
-    description: Whether an absent member is taken out of etcd. Not where that is done already, or the whole cluster goes.
-    type: bool
-    default: true
 """
 
 EXAMPLES = r"""
@@ -250,7 +247,7 @@ def leave(module):
     if record:
         changes.append("cluster %s left" % record.get("cluster", ""))
         if not module.check_mode:
-            kubernetes.reset(module, [] if module.params["leaves_etcd"] else ["--skip-phases=remove-etcd-member"])
+            kubernetes.reset(module)
     changes += kubernetes.forget_mirrors(module.check_mode)
     idle = kubernetes.idle(module)
     if record and idle and not module.check_mode:
@@ -271,7 +268,6 @@ def main():
             "discovery": {"type": "str", "default": "", "no_log": True},
             "certificates": {"type": "dict", "default": {}, "no_log": True},
             "replaces": {"type": "bool", "default": False},
-            "leaves_etcd": {"type": "bool", "default": True},
         },
         required_if=[("state", "initialised", ("cluster", "config", "version")), ("state", "joined", ("cluster", "config", "version")),
                      ("state", "upgraded", ("version",))],
