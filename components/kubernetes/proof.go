@@ -46,6 +46,12 @@ func (b *builder) declareGate() error {
 	return err
 }
 
+// Built are the resources that make the cluster, in the order in which they come
+// to be: all but its gate and its [Cluster.Guard]. What comes after the cluster and
+// before its guard waits for them, and not for the component, of which the guard is
+// a part.
+func (c *Cluster) Built() []pulumi.Resource { return slices.Clone(c.last) }
+
 // Guard declares what refuses a destruction while pods of people run. It is
 // deleted before everything else of the cluster, and before what else lies in the
 // cluster by this program: inside. So it is called last, once.
