@@ -43,8 +43,9 @@ func (g *gpuSupport) wait(cluster *kubernetes.Cluster) ([]pulumi.Resource, error
 	if g.operator == nil {
 		return nil, nil
 	}
-	if _, err := g.operator.Wait(g.ctx, cluster.Built()...); err != nil {
+	ready, err := g.operator.Wait(g.ctx, cluster.Built()...)
+	if err != nil {
 		return nil, fmt.Errorf("GPU Operator: %w", err)
 	}
-	return []pulumi.Resource{g.operator}, nil
+	return []pulumi.Resource{g.operator, ready}, nil
 }

@@ -39,6 +39,7 @@ type Cluster struct {
 	env         *config.Environment
 	connections connection.Connections
 	last        []pulumi.Resource
+	gate        pulumi.Resource
 }
 
 // ClusterArgs says what the cluster is. All fields but the connections of

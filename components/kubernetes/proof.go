@@ -41,16 +41,16 @@ func (b *builder) declareSmoke() error {
 
 // declareGate fails the run at its end when a host is in quarantine.
 func (b *builder) declareGate() error {
-	_, err := gate.New(b.ctx, b.name+"-gate", &gate.Args{Environment: b.env.Name, Outcomes: b.outcomes},
+	judged, err := gate.New(b.ctx, b.name+"-gate", &gate.Args{Environment: b.env.Name, Outcomes: b.outcomes},
 		pulumi.Parent(b.Cluster), pulumi.DependsOn(slices.Clone(b.last)))
+	b.gate = judged
 	return err
 }
 
-// Built are the resources that make the cluster, in the order in which they come
-// to be: all but its gate and its [Cluster.Guard]. What comes after the cluster and
-// before its guard waits for them, and not for the component, of which the guard is
-// a part.
-func (c *Cluster) Built() []pulumi.Resource { return slices.Clone(c.last) }
+// Built are the resources that make and judge the cluster, the gate last: all that
+// is waited for before its [Cluster.Guard]. What comes after the cluster and before
+// its guard waits for them, and not for the component, of which the guard is a part.
+func (c *Cluster) Built() []pulumi.Resource { return append(slices.Clone(c.last), c.gate) }
 
 // Guard declares what refuses a destruction while pods of people run. It is
 // deleted before everything else of the cluster, and before what else lies in the

@@ -28,17 +28,11 @@ var (
 	onPrem = filepath.Join("..", "..", "stacks", "Pulumi.example-onprem-kubernetes.yaml")
 )
 
-// environment is that of a file.
-func environment(t *testing.T, path string) *config.Environment {
-	t.Helper()
-	return pulumitest.Load(t, path)
-}
-
 // TestInventory pins types, names and parents of all resources: a changed one
 // would take queues and namespaces away from those who work in them.
 func TestInventory(t *testing.T) {
 	for _, file := range []string{teams, onPrem} {
-		r := run(t, environment(t, file))
+		r := run(t, pulumitest.Load(t, file))
 		golden(t, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "Pulumi."), ".yaml")+".txt", r.Inventory())
 	}
 }
@@ -81,7 +75,7 @@ func run(t *testing.T, env *config.Environment) *pulumitest.Recorder {
 // TestOrder checks that nothing comes before what it needs, and that people are
 // let in last.
 func TestOrder(t *testing.T) {
-	all := run(t, environment(t, teams)).ByName()
+	all := run(t, pulumitest.Load(t, teams)).ByName()
 	for name, want := range map[string][]string{
 		"q-ready":                       {"q-release"},
 		"q-topology-fabric":             {"q-ready"},
@@ -110,7 +104,7 @@ func TestOrder(t *testing.T) {
 // answers, that all are reached through the named cluster, and that nobody sees
 // the kubeconfig.
 func TestEveryObjectGoesWithTheCluster(t *testing.T) {
-	for name, args := range run(t, environment(t, teams)).ByName() {
+	for name, args := range run(t, pulumitest.Load(t, teams)).ByName() {
 		if strings.HasPrefix(args.TypeToken, "kubernetes:") {
 			if !strings.HasSuffix(args.RegisterRPC.GetDeletedWith(), "::api") {
 				t.Errorf("%s is deleted with %q", name, args.RegisterRPC.GetDeletedWith())
@@ -128,7 +122,7 @@ func TestEveryObjectGoesWithTheCluster(t *testing.T) {
 // TestCaseK13 checks that the chart is installed by Helm itself: a chart whose
 // objects are made one by one loses its hooks and its order.
 func TestCaseK13(t *testing.T) {
-	for name, args := range run(t, environment(t, teams)).ByName() {
+	for name, args := range run(t, pulumitest.Load(t, teams)).ByName() {
 		if strings.Contains(args.TypeToken, "helm.sh") && args.TypeToken != "kubernetes:helm.sh/v3:Release" {
 			t.Errorf("%s is a %s", name, args.TypeToken)
 		}
@@ -137,7 +131,7 @@ func TestCaseK13(t *testing.T) {
 
 // TestObjects checks what of an environment arrives in objects.
 func TestObjects(t *testing.T) {
-	all := run(t, environment(t, teams)).ByName()
+	all := run(t, pulumitest.Load(t, teams)).ByName()
 	for name, want := range map[string]string{
 		"q-clusterqueue-product":                               "borrowingLimit",
 		"q-validatingadmissionpolicy-gpucluster-team-research": "variables.groups.all(id, id in [20001])",
@@ -155,10 +149,10 @@ func TestObjects(t *testing.T) {
 // TestArguments checks that nothing is registered before all that is wrong is
 // told.
 func TestArguments(t *testing.T) {
-	good := environment(t, teams)
-	other := environment(t, teams)
+	good := pulumitest.Load(t, teams)
+	other := pulumitest.Load(t, teams)
 	other.Kubernetes.Queueing, other.Kubernetes.Teams[0].Weight = config.QueueingVolcano, 1
-	wrong := environment(t, teams)
+	wrong := pulumitest.Load(t, teams)
 	wrong.Kubernetes.Teams[0].GPUs["b200"] = config.GPUQuota{Nominal: 1}
 	key := pulumi.String(canary)
 	for name, c := range map[string]struct {
@@ -166,7 +160,7 @@ func TestArguments(t *testing.T) {
 		want string
 	}{
 		"none":           {nil, "kubernetes section"},
-		"Slurm's":        {&kueue.QueuesArgs{Environment: environment(t, filepath.Join("..", "..", "stacks", "Pulumi.lab-slurm.yaml")), Kubeconfig: key}, "kubernetes section"},
+		"Slurm's":        {&kueue.QueuesArgs{Environment: pulumitest.Load(t, filepath.Join("..", "..", "stacks", "Pulumi.lab-slurm.yaml")), Kubeconfig: key}, "kubernetes section"},
 		"Volcano's":      {&kueue.QueuesArgs{Environment: other, Kubeconfig: key}, `"volcano" as kubernetes.queueing`},
 		"no kubeconfig":  {&kueue.QueuesArgs{Environment: good}, "need a kubeconfig"},
 		"no provider":    {&kueue.QueuesArgs{Environment: good, Kubeconfig: key}, "and a provider"},
@@ -186,7 +180,7 @@ func TestArguments(t *testing.T) {
 // TestCaseK48 checks that a ServiceMonitor is made only where it is asked for, and
 // not before somebody has looked for its definition.
 func TestCaseK48(t *testing.T) {
-	env := environment(t, teams)
+	env := pulumitest.Load(t, teams)
 	if all := run(t, env).ByName(); all["q-monitors"].Name != "" {
 		t.Error("a definition is looked for that nobody needs")
 	}

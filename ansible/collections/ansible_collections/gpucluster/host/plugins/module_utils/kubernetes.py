@@ -83,6 +83,7 @@ def reset(module):
     run = module.run_command
     run(["systemctl", "stop", "kubelet.service"])
     if module.get_bin_path("kubeadm", opt_dirs=["/usr/local/bin"]):
+        # It asks the API for its configuration, which may never answer.
         # A member of etcd is not taken out here: kubeadm goes on where that fails, and the others lose their majority.
         run(["timeout", "-k", "5", "90", "kubeadm", "reset", "--force", "--cri-socket", SOCKET, "--skip-phases=remove-etcd-member"])
     end_containers(module)
